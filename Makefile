@@ -26,7 +26,7 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: FORCE checked help headers check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run page bench cuda data install dist clean python python-extension stubs test-python-torch test-array-api test-torch-samples coverage \
+.PHONY: FORCE checked help headers check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run page bench cuda data install dist clean python python-extension stubs test-python-torch test-array-api test-torch-samples test-upstream coverage \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -47,6 +47,7 @@ help:
 	@echo "make stubs          write the package's .pyi files"
 	@echo "make test-python-torch  compare losses with torch's (TORCH_PYTHON= has torch; else installs it)"
 	@echo "make test-torch-samples  torch's own samples of every operator (TORCH_PYTHON= has torch; SAMPLES='--limit 0 add')"
+	@echo "make test-upstream       PyTorch's own test files (TORCH_PYTHON= has torch; TORCH_SOURCE= its sources; UPSTREAM='test_torch -k pow')"
 	@echo "make coverage       which names of torch the package has (TORCH_PYTHON= has torch; else from a list)"
 	@echo "make test-array-api run the array API standard's suite, fetched by git (EXAMPLES=100)"
 	@echo "make gpu            compile by nvcc what make test-gpu runs (CUDA_ARCH=sm_90)"
@@ -230,6 +231,8 @@ test-array-api: python
 	@BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/python/array_api.sh
 test-torch-samples:
 	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/samples/torch.sh $(SAMPLES)
+test-upstream:
+	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/upstream/upstream.sh $(UPSTREAM)
 coverage:
 	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/samples/coverage.sh
 $(LANES:%=test-%): test-%: built

@@ -11,17 +11,17 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          214  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       4790  the built-in modules and optimizers: constructor, struct, forward
+ *   [2]  optim          215  optimizers, learning-rate schedules, clipping of gradients
+ *   [3]  modules       5211  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
  *                            a batch, and backward leaves their mean on all
- *   [7]  cxx_nn         634  C++ only: modules that own themselves, and modules of your own by
+ *   [7]  cxx_nn         696  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
- *   [8]  cxx_optim      243  C++ only: optimizers, schedules, clipping
- *   [9]  overloads_nn  5611  C++: every module and optimizer as a class
- *   [10] cxx_data       428  C++ only: data sets, loaders as ranges, training
+ *   [8]  cxx_optim      382  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
+ *   [9]  overloads_nn  6167  C++: every module and optimizer as a class
+ *   [10] cxx_data       440  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_NN_IMPLEMENTATION compiles it. */
@@ -662,6 +662,7 @@ TN_USE_RESULT TN_API tn_lbfgs *tn_lbfgs_new_at(const char *file, int line,
                                                const tn_lbfgs_args *args);
 #define tn_lbfgs_new(...) TNI_CALL_AS(tn_lbfgs_new_at, tn_lbfgs_args, .params = __VA_ARGS__)
 TN_API void tn_lbfgs_free(tn_lbfgs *l);
+TN_API void tn_lbfgs_zero_grad(tn_lbfgs *l); /* removes the gradients of its parameters */
 /* The loss before the step; NaN with an error, and then parameters may have moved. */
 TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
                                tn_tensor *(*closure)(void *user), void *user);
@@ -1461,6 +1462,59 @@ typedef struct tn_nn_softmax2d_forward_args {
 } tn_nn_softmax2d_forward_args;
 #define tn_nn_softmax2d_forward(module, input) tn_forward(module, input)
 
+/* --- AdaptiveLogSoftmaxWithLoss: a softmax over many classes, of which most are rare --- */
+
+/* The log-probability of each sample's class, and the mean of its negative. Classes below the first
+ * cutoff are frequent; those between two cutoffs are a cluster, which counts as one class of the
+ * head and has a smaller model of its own, of in_features / div_value^(i + 1) features. Grave et
+ * al. 2017, Efficient softmax approximation for GPUs.
+ *   schema  AdaptiveLogSoftmaxWithLoss(int in_features, int n_classes, int[] cutoffs, float
+ *           div_value=4.0, bool head_bias=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input_ (N, in_features), target_ (N) of int64, or both without N -> output (N), loss
+ *           ()
+ *   example tn_nn_adaptive_log_softmax_with_loss(64, 1000, TN_DIMS(100, 500)) */
+typedef struct tn_nn_adaptive_log_softmax_with_loss_args {
+    double div_value;
+    bool head_bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_features, n_classes;
+    tn_ints cutoffs;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_log_softmax_with_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_log_softmax_with_loss_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_log_softmax_with_loss(int64_t in_features,
+    int64_t n_classes, tn_ints cutoffs, double div_value, bool head_bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_log_softmax_with_loss(in_features_, n_classes_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_adaptive_log_softmax_with_loss, .div_value = 4, .in_features = in_features_, \
+    .n_classes = n_classes_, .cutoffs = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_log_softmax_with_loss_self {
+    tn_module base;
+    tn_nn_adaptive_log_softmax_with_loss_args o;
+} tn_nn_adaptive_log_softmax_with_loss_self;
+
+typedef struct tn_output_loss {
+    tn_tensor *output, *loss;
+} tn_output_loss;
+typedef struct tn_nn_adaptive_log_softmax_with_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input_, *target_;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_log_softmax_with_loss_forward_args;
+TN_API tn_output_loss tn_nn_adaptive_log_softmax_with_loss_forward_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_forward_args *args);
+TN_API tn_output_loss tnp_nn_adaptive_log_softmax_with_loss_forward(tn_module *module,
+    tn_tensor *input_, tn_tensor *target_);
+#ifndef __cplusplus
+#define tn_nn_adaptive_log_softmax_with_loss_forward(module_, input__, ...) \
+    TNI_CALL(tn_nn_adaptive_log_softmax_with_loss_forward, .module = module_, .input_ = input__, \
+    .target_ = __VA_ARGS__)
+#endif
+
 /* --- MultiheadAttention, composed of products and a softmax as torch's own --- */
 
 /* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
@@ -2073,14 +2127,16 @@ TN_API tn_tensor *tnp_nn_bilinear_forward(tn_module *module, tn_tensor *input1, 
     .module = module_, .input1 = input1_, .input2 = __VA_ARGS__)
 #endif
 
-/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient. With
+ * sparse the gradient is a sparse tensor of the rows that were taken.
  *   schema  Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool
- *           scale_grad_by_freq=False, ScalarType? dtype=None, Device? device=None)
+ *           scale_grad_by_freq=False, bool sparse=False, ScalarType? dtype=None, Device?
+ *           device=None)
  *   shapes  input (*) integers -> (*, embedding_dim)
  *   example tn_nn_embedding(1000, 64, .padding_idx = 0) */
 typedef struct tn_nn_embedding_args {
     int64_t padding_idx;
-    bool scale_grad_by_freq;
+    bool scale_grad_by_freq, sparse;
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_embeddings, embedding_dim;
@@ -2089,7 +2145,7 @@ typedef struct tn_nn_embedding_args {
 TN_USE_RESULT TN_API tn_module *tn_nn_embedding_at(const char *file, int line,
     const tn_nn_embedding_args *args);
 TN_USE_RESULT TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
-    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device);
+    int64_t padding_idx, bool scale_grad_by_freq, bool sparse, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_nn_embedding(num_embeddings_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_embedding, \
     .padding_idx = TN_NONE, .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__))
@@ -2107,14 +2163,14 @@ typedef struct tn_nn_embedding_forward_args {
 /* Sums, means or maxima of a table's vectors by number, one for each row of input, or for each part
  * of it between offsets.
  *   schema  EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False,
- *           BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None,
- *           ScalarType? dtype=None, Device? device=None)
+ *           BagMode mode=mean, bool sparse=False, bool include_last_offset=False, int?
+ *           padding_idx=None, ScalarType? dtype=None, Device? device=None)
  *   shapes  input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)
  *   example tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM) */
 typedef struct tn_nn_embedding_bag_args {
     bool scale_grad_by_freq;
     tn_bag_mode mode;
-    bool include_last_offset;
+    bool sparse, include_last_offset;
     int64_t padding_idx;
     tn_dtype dtype;
     tn_device_id device;
@@ -2124,8 +2180,8 @@ typedef struct tn_nn_embedding_bag_args {
 TN_USE_RESULT TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
     const tn_nn_embedding_bag_args *args);
 TN_USE_RESULT TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
-    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
-    tn_dtype dtype, tn_device_id device);
+    bool scale_grad_by_freq, tn_bag_mode mode, bool sparse, bool include_last_offset,
+    int64_t padding_idx, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_nn_embedding_bag(num_embeddings_, ...) TNI_RESULT(tn_module, \
     TNI_CALL(tn_nn_embedding_bag, .mode = TN_BAG_MODE_MEAN, .padding_idx = TN_NONE, \
@@ -3343,6 +3399,46 @@ typedef struct tn_nn_batch_norm3d_forward_args {
     tn_tensor *input;
 } tn_nn_batch_norm3d_forward_args;
 #define tn_nn_batch_norm3d_forward(module, input) tn_forward(module, input)
+
+/* BatchNorm of any number of dimensions, of one process: the batches of several processes are not
+ * brought together.
+ *   schema  SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=True, bool track_running_stats=True, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_nn_sync_batch_norm(64) */
+typedef struct tn_nn_sync_batch_norm_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_sync_batch_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_sync_batch_norm_at(const char *file, int line,
+    const tn_nn_sync_batch_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_sync_batch_norm(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_sync_batch_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_sync_batch_norm, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, \
+    .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_sync_batch_norm_self {
+    tn_module base;
+    tn_nn_sync_batch_norm_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_sync_batch_norm_self;
+typedef struct tn_nn_sync_batch_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_sync_batch_norm_forward_args;
+#define tn_nn_sync_batch_norm_forward(module, input) tn_forward(module, input)
 
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of lines.
  *   schema  InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool
@@ -4636,6 +4732,80 @@ TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *inpu
     .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
 #endif
 
+/* Largest element of each of output_size windows, or of output_ratio times the input's sizes, at
+ * random places. _random_samples, if given, places them. Benjamin Graham, Fractional max-pooling,
+ * 2014.
+ *   schema  FractionalMaxPool2d(int[2] kernel_size, int[2]? output_size=None, float[]?
+ *           output_ratio=None, bool return_indices=False, Tensor? _random_samples=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) or (C, H, W) -> (N, C, output_size)
+ *   example tn_nn_fractional_max_pool2d(TN_DIMS(2), .output_size = TN_DIMS(7)) */
+typedef struct tn_nn_fractional_max_pool2d_args {
+    tn_ints output_size;
+    tn_floats output_ratio;
+    bool return_indices;
+    tn_tensor *_random_samples;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_fractional_max_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_fractional_max_pool2d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_fractional_max_pool2d(tn_ints kernel_size,
+    tn_ints output_size, tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_fractional_max_pool2d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_fractional_max_pool2d, .output_size = TN_NO_DIMS, \
+    .output_ratio = ((tn_floats){NULL, -1}), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_fractional_max_pool2d_self {
+    tn_module base;
+    tn_nn_fractional_max_pool2d_args o;
+    tn_tensor *_random_samples;
+} tn_nn_fractional_max_pool2d_self;
+typedef struct tn_nn_fractional_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_fractional_max_pool2d_forward_args;
+#define tn_nn_fractional_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* FractionalMaxPool2d of volumes.
+ *   schema  FractionalMaxPool3d(int[3] kernel_size, int[3]? output_size=None, float[]?
+ *           output_ratio=None, bool return_indices=False, Tensor? _random_samples=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_fractional_max_pool3d(TN_DIMS(2), .output_size = TN_DIMS(7)) */
+typedef struct tn_nn_fractional_max_pool3d_args {
+    tn_ints output_size;
+    tn_floats output_ratio;
+    bool return_indices;
+    tn_tensor *_random_samples;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_fractional_max_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_fractional_max_pool3d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_fractional_max_pool3d(tn_ints kernel_size,
+    tn_ints output_size, tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_fractional_max_pool3d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_fractional_max_pool3d, .output_size = TN_NO_DIMS, \
+    .output_ratio = ((tn_floats){NULL, -1}), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_fractional_max_pool3d_self {
+    tn_module base;
+    tn_nn_fractional_max_pool3d_args o;
+    tn_tensor *_random_samples;
+} tn_nn_fractional_max_pool3d_self;
+typedef struct tn_nn_fractional_max_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_fractional_max_pool3d_forward_args;
+#define tn_nn_fractional_max_pool3d_forward(module, input) tn_forward(module, input)
+
 /* --- RNN, LSTM and GRU, and one step of each --- */
 
 /* Long short-term memory, num_layers deep. With proj_size, h is a projection of what it would be to
@@ -5156,6 +5326,258 @@ TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn
     TNI_CALL(tn_nn_transformer_decoder_layer_forward, .module = module_, .tgt = tgt_, \
     .memory = __VA_ARGS__)
 #endif
+
+/* num_layers copies of a layer, one after the other, and a norm behind them. The layer and the norm
+ * are taken. enable_nested_tensor and mask_check are torch's and change nothing.
+ *   schema  TransformerEncoder(Module encoder_layer, int num_layers, Module? norm=None, bool
+ *           enable_nested_tensor=True, bool mask_check=True, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  src as the layer's -> the same
+ *   example tn_nn_transformer_encoder(tn_nn_transformer_encoder_layer(64, 4, .dropout = 0), 6) */
+typedef struct tn_nn_transformer_encoder_args {
+    tn_module *norm;
+    bool enable_nested_tensor, mask_check;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_module *encoder_layer;
+    int64_t num_layers;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_encoder_at(const char *file, int line,
+    const tn_nn_transformer_encoder_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_encoder(tn_module *encoder_layer,
+    int64_t num_layers, tn_module *norm, bool enable_nested_tensor, bool mask_check,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder(encoder_layer_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_encoder, .enable_nested_tensor = true, .mask_check = true, \
+    .encoder_layer = encoder_layer_, .num_layers = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_encoder_self {
+    tn_module base;
+    tn_nn_transformer_encoder_args o;
+} tn_nn_transformer_encoder_self;
+
+typedef struct tn_nn_transformer_encoder_forward_args {
+    tn_tensor *mask, *src_key_padding_mask;
+    bool is_causal;
+    tn_module *module;
+    tn_tensor *src;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_forward_args;
+TN_API tn_tensor *tn_nn_transformer_encoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_encoder_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *mask, tn_tensor *src_key_padding_mask, bool is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder_forward(module_, ...) \
+    TNI_CALL(tn_nn_transformer_encoder_forward, .module = module_, .src = __VA_ARGS__)
+#endif
+
+/* num_layers copies of a layer, each of which sees memory, and a norm behind them. The layer and
+ * the norm are taken.
+ *   schema  TransformerDecoder(Module decoder_layer, int num_layers, Module? norm=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  tgt, memory as the layer's -> tgt's
+ *   example tn_nn_transformer_decoder(tn_nn_transformer_decoder_layer(64, 4, .dropout = 0), 6) */
+typedef struct tn_nn_transformer_decoder_args {
+    tn_module *norm;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_module *decoder_layer;
+    int64_t num_layers;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_decoder_at(const char *file, int line,
+    const tn_nn_transformer_decoder_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_decoder(tn_module *decoder_layer,
+    int64_t num_layers, tn_module *norm, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder(decoder_layer_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_decoder, .decoder_layer = decoder_layer_, \
+    .num_layers = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_decoder_self {
+    tn_module base;
+    tn_nn_transformer_decoder_args o;
+} tn_nn_transformer_decoder_self;
+
+typedef struct tn_nn_transformer_decoder_forward_args {
+    tn_tensor *tgt_mask, *memory_mask, *tgt_key_padding_mask, *memory_key_padding_mask;
+    bool tgt_is_causal, memory_is_causal;
+    tn_module *module;
+    tn_tensor *tgt, *memory;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_forward_args;
+TN_API tn_tensor *tn_nn_transformer_decoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_decoder_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder_forward(module_, tgt_, ...) \
+    TNI_CALL(tn_nn_transformer_decoder_forward, .module = module_, .tgt = tgt_, \
+    .memory = __VA_ARGS__)
+#endif
+
+/* An encoder and a decoder that sees what it gives. custom_encoder and custom_decoder are taken.
+ *   schema  Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int
+ *           num_decoder_layers=6, int dim_feedforward=2048, float dropout=0.1, Activation
+ *           activation=relu, Module? custom_encoder=None, Module? custom_decoder=None, float
+ *           layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool bias=True,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  src (S, N, d_model), tgt (T, N, d_model), or N first with batch_first -> tgt's
+ *   example tn_nn_transformer(.d_model = 64, .nhead = 4, .num_encoder_layers = 2) */
+typedef struct tn_nn_transformer_args {
+    int64_t d_model, nhead, num_encoder_layers, num_decoder_layers, dim_feedforward;
+    double dropout;
+    tn_activation activation;
+    tn_module *custom_encoder, *custom_decoder;
+    double layer_norm_eps;
+    bool batch_first, norm_first, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_at(const char *file, int line,
+    const tn_nn_transformer_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer(int64_t d_model, int64_t nhead,
+    int64_t num_encoder_layers, int64_t num_decoder_layers, int64_t dim_feedforward,
+    double dropout, tn_activation activation, tn_module *custom_encoder, tn_module *custom_decoder,
+    double layer_norm_eps, bool batch_first, bool norm_first, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_transformer, .d_model = 512, \
+    .nhead = 8, .num_encoder_layers = 6, .num_decoder_layers = 6, .dim_feedforward = 2048, \
+    .dropout = 0.1, .activation = TN_ACTIVATION_RELU, .layer_norm_eps = 1e-05, .bias = true, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_self {
+    tn_module base;
+    tn_nn_transformer_args o;
+} tn_nn_transformer_self;
+
+typedef struct tn_nn_transformer_forward_args {
+    tn_tensor *src_mask, *tgt_mask, *memory_mask, *src_key_padding_mask, *tgt_key_padding_mask, *memory_key_padding_mask;
+    bool src_is_causal, tgt_is_causal, memory_is_causal;
+    tn_module *module;
+    tn_tensor *src, *tgt;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_forward_args;
+TN_API tn_tensor *tn_nn_transformer_forward_at(const char *file, int line,
+    const tn_nn_transformer_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_forward(tn_module *module, tn_tensor *src, tn_tensor *tgt,
+    tn_tensor *src_mask, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *src_key_padding_mask, tn_tensor *tgt_key_padding_mask,
+    tn_tensor *memory_key_padding_mask, bool src_is_causal, bool tgt_is_causal,
+    bool memory_is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_forward(module_, src_, ...) TNI_CALL(tn_nn_transformer_forward, \
+    .module = module_, .src = src_, .tgt = __VA_ARGS__)
+#endif
+
+/* --- modules that resize planes by interpolation --- */
+
+/* The input's planes in another size, or scaled by scale_factor. With align_corners the first and
+ * last elements of input and output are at the same places. recompute_scale_factor takes the ratio
+ * of the sizes in the place of scale_factor.
+ *   schema  Upsample(int[]? size=None, float[]? scale_factor=None, ResizeMode mode=nearest, bool
+ *           align_corners=False, bool recompute_scale_factor=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)
+ *   example tn_nn_upsample(.size = TN_DIMS(32, 32), .mode = TN_RESIZE_MODE_BILINEAR) */
+typedef struct tn_nn_upsample_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_resize_mode mode;
+    bool align_corners, recompute_scale_factor;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_upsample_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_upsample_at(const char *file, int line,
+    const tn_nn_upsample_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_upsample(tn_ints size, tn_floats scale_factor,
+    tn_resize_mode mode, bool align_corners, bool recompute_scale_factor, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_upsample(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_upsample, .size = TN_NO_DIMS, \
+    .scale_factor = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_NEAREST, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_upsample_self {
+    tn_module base;
+    tn_nn_upsample_args o;
+} tn_nn_upsample_self;
+typedef struct tn_nn_upsample_forward_args {
+    tn_tensor *input;
+} tn_nn_upsample_forward_args;
+#define tn_nn_upsample_forward(module, input) tn_forward(module, input)
+
+/* Upsample of images by the nearest elements.
+ *   schema  UpsamplingNearest2d(int[2]? size=None, float[]? scale_factor=None, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, size)
+ *   example tn_nn_upsampling_nearest2d(.size = TN_DIMS(32, 32)) */
+typedef struct tn_nn_upsampling_nearest2d_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_upsampling_nearest2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_upsampling_nearest2d_at(const char *file, int line,
+    const tn_nn_upsampling_nearest2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_upsampling_nearest2d(tn_ints size, tn_floats scale_factor,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_upsampling_nearest2d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_upsampling_nearest2d, .size = TN_NO_DIMS, .scale_factor = ((tn_floats){NULL, \
+    -1}), .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_upsampling_nearest2d_self {
+    tn_module base;
+    tn_nn_upsampling_nearest2d_args o;
+} tn_nn_upsampling_nearest2d_self;
+typedef struct tn_nn_upsampling_nearest2d_forward_args {
+    tn_tensor *input;
+} tn_nn_upsampling_nearest2d_forward_args;
+#define tn_nn_upsampling_nearest2d_forward(module, input) tn_forward(module, input)
+
+/* Upsample of images by bilinear interpolation with align_corners.
+ *   schema  UpsamplingBilinear2d(int[2]? size=None, float[]? scale_factor=None, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, size)
+ *   example tn_nn_upsampling_bilinear2d(.size = TN_DIMS(32, 32)) */
+typedef struct tn_nn_upsampling_bilinear2d_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_upsampling_bilinear2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_upsampling_bilinear2d_at(const char *file, int line,
+    const tn_nn_upsampling_bilinear2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_upsampling_bilinear2d(tn_ints size, tn_floats scale_factor,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_upsampling_bilinear2d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_upsampling_bilinear2d, .size = TN_NO_DIMS, .scale_factor = ((tn_floats){NULL, \
+    -1}), .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_upsampling_bilinear2d_self {
+    tn_module base;
+    tn_nn_upsampling_bilinear2d_args o;
+} tn_nn_upsampling_bilinear2d_self;
+typedef struct tn_nn_upsampling_bilinear2d_forward_args {
+    tn_tensor *input;
+} tn_nn_upsampling_bilinear2d_forward_args;
+#define tn_nn_upsampling_bilinear2d_forward(module, input) tn_forward(module, input)
 
 /* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
 
@@ -5791,8 +6213,8 @@ struct named_tensor {
 };
 
 /* Tensors with names, as in a state dict. Owns its names; moves, but does not copy.
- *     for (tn::named_tensor each : net.named_parameters()) std::cout << each.name;
- *     C++17: for (auto [name, value] : net.named_parameters()) ... */
+ *     for (tn::named_tensor &each : net.named_parameters()) std::cout << each.name;
+ *     C++17: for (auto &[name, value] : net.named_parameters()) ... */
 class named_tensors {
     tn_named_list list_;
 
@@ -5822,12 +6244,14 @@ class named_tensors {
 
     class iterator {
         const tn_named *at_;
+        named_tensor each_; /* where it stands, for `auto &` */
 
       public:
-        explicit iterator(const tn_named *at) : at_(at) {}
-        named_tensor operator*() const {
-            const named_tensor each = {at_->name, tensor(at_->tensor)};
-            return each;
+        explicit iterator(const tn_named *at) : at_(at), each_() {}
+        named_tensor &operator*() {
+            each_.name = at_->name;
+            each_.value = tensor(at_->tensor);
+            return each_;
         }
         iterator &operator++() {
             at_++;
@@ -5929,9 +6353,13 @@ class module {
     }
     /* The modules directly below:     for (tn::nn::named_module each : net.children()) ... */
     named_modules children() const;
-    /* Calls f(module, path) for this and all modules below, parents first. */
+    /* Calls f(module), or f(module, path), for this and all modules below, parents first. */
     template <class F>
-    bool apply(F f, site at = site::here()) const;
+    auto apply(F f, site at = site::here()) const
+        -> decltype(f(detail::place<nn::module>()), bool());
+    template <class F>
+    auto apply(F f, site at = site::here()) const
+        -> decltype(f(detail::place<nn::module>(), ""), bool());
 
     const nn::module &train(bool training = true) const {
         tn_module_train(p_, training);
@@ -5996,15 +6424,17 @@ class named_modules {
     class iterator {
         tn_module *m_;
         int i_;
-        void find() { /* from i_ on */
+        named_module each_; /* where it stands, for `auto &` */
+        void find() {       /* from i_ on */
             while (m_ && i_ < m_->nparts && !tn_part_child_of(m_, i_)) i_++;
         }
 
       public:
-        iterator(tn_module *m, int i) : m_(m), i_(i) { find(); }
-        named_module operator*() const {
-            const named_module each = {m_->part[i_].name, nn::module(tn_part_child_of(m_, i_))};
-            return each;
+        iterator(tn_module *m, int i) : m_(m), i_(i), each_() { find(); }
+        named_module &operator*() {
+            each_.name = m_->part[i_].name;
+            each_.value = nn::module(tn_part_child_of(m_, i_));
+            return each_;
         }
         iterator &operator++() {
             i_++;
@@ -6038,13 +6468,21 @@ struct visit_call {
     F &f;
     tn_module *m;
     const char *path;
-    void operator()() { f(nn::module(m), path); }
+    void operator()() {
+        nn::module each(m);
+        f(each, path);
+    }
 };
 template <class F>
 inline bool visit(tn_module *m, const char *path, void *user) {
     visit_call<F> run = {*static_cast<F *>(user), m, path};
     return call(run);
 }
+template <class F>
+struct without_path {
+    F &f;
+    void operator()(nn::module &m, const char *) { f(m); }
+};
 template <class F>
 struct before_call {
     F &f;
@@ -6098,7 +6536,13 @@ inline int64_t add_hook(tn_module *m, int when, tn_module_hook_fn run, const F &
 } // namespace calls
 
 template <class F>
-inline bool module::apply(F f, site at) const {
+inline auto module::apply(F f, site at) const -> decltype(f(detail::place<nn::module>()), bool()) {
+    const calls::without_path<F> run = {f};
+    return apply(run, at);
+}
+template <class F>
+inline auto module::apply(F f, site at) const
+    -> decltype(f(detail::place<nn::module>(), ""), bool()) {
     return told(tn_module_walk_at(at.file, at.line, p_, &calls::visit<F>, &f));
 }
 template <class F>
@@ -6110,11 +6554,47 @@ inline int64_t module::hook_after(F f, site at) const {
     return calls::add_hook(p_, TN_AFTER_FORWARD, &calls::after<F>, f, at);
 }
 
+namespace calls {
+/* The modules of a list, for a range. */
+class members {
+    tn_module *m_;
+    int i_;
+    nn::module each_;
+
+  public:
+    members(tn_module *m, int i) : m_(m), i_(i) {}
+    nn::module &operator*() { return each_ = nn::module(tn_part_child_of(m_, i_)); }
+    members &operator++() {
+        i_++;
+        return *this;
+    }
+    bool operator!=(const members &o) const { return i_ != o.i_; }
+    bool operator==(const members &o) const { return i_ == o.i_; }
+};
+} // namespace calls
+
 /* --- the classes of rows ---------------------------------------------------------------------- */
 
+} // namespace nn
+/* A module as an argument, which the constructor that gets it takes: an object, which is held once
+ * more for it, or a pointer of C. */
+struct module_ref {
+    struct one { /* held where the constructor of C is called, no earlier */
+        tn_module *at;
+        bool object;
+        operator tn_module *() const { return object ? tn_module_hold(at) : at; }
+    } value;
+    module_ref(tn_module *m = nullptr) {
+        value.at = m;
+        value.object = false;
+    }
+    module_ref(const nn::module &m) {
+        value.at = m.get();
+        value.object = true;
+    }
+};
 /* Modules as an argument, which the constructor that gets them takes: {a, b} of objects, each of
  * which is held once more for it, or of pointers of C. */
-} // namespace nn
 struct modules_ref {
     /* Turned into C's list where the constructor of C is called, no earlier: until then nothing is
      * held, so an exception leaves nothing behind. */
@@ -6202,6 +6682,8 @@ class module_of : public kept<K, nn::module>::type {
         this->made(tn_nn_##name##_at(at.file, at.line, &a));                                 \
     }                                                                                        \
     explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {} \
+    template <class... M> /* sequential(a, b) as sequential{a, b} */                         \
+    name(const nn::module &a, const nn::module &b, const M &...m) : name({a, b, m...}) {}    \
     bool append(const nn::module &m, site at = site::here()) const {                         \
         return this->told(                                                                   \
             tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));       \
@@ -6210,7 +6692,9 @@ class module_of : public kept<K, nn::module>::type {
     nn::module operator[](int i) const { /* undefined if there is none */                    \
         const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                          \
         return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                     \
-    }
+    }                                                                                        \
+    calls::members begin() const { return calls::members(this->p_, 0); }                     \
+    calls::members end() const { return calls::members(this->p_, static_cast<int>(size())); }
 
 namespace nn {
 
@@ -6404,7 +6888,7 @@ TNI_TN_END
 /* ================================================================================================
  * == [8] cxx_optim.h
  *
- * C++ only: optimizers, schedules, clipping.
+ * C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping.
  *
  *     tn::optim::adam opt(net.parameters(), {.lr = 1e-3});     (C++20)
  *     tn::optim::step_lr schedule(opt, 30, 0.1);
@@ -6628,7 +7112,146 @@ class lambda_lr : public schedule {
         detail::check();
     }
 };
+
+/* --- L-BFGS ----------------------------------------------------------------------------------- */
+
+struct lbfgs_options {
+    typedef lbfgs_options self_;
+    TNI_OPTION(double, lr, 1)
+    TNI_OPTION(integer, max_iter, 20)
+    TNI_OPTION(integer, max_eval, TN_NONE) /* max_iter * 5 / 4 */
+    TNI_OPTION(double, tolerance_grad, 1e-7)
+    TNI_OPTION(double, tolerance_change, 1e-9)
+    TNI_OPTION(integer, history_size, 100)
+    TNI_OPTION(flag, strong_wolfe, false) /* a line search; without it steps have length lr */
+    TNI_OPTION(flag, maximize, false)
+};
+/* torch.optim.LBFGS, whose step calls a function several times: optim.h has more. It owns a
+ * tn_lbfgs and moves, but does not copy.
+ *     tn::optim::lbfgs opt(net.parameters(), {.strong_wolfe = true});     (C++20)
+ *     opt.step([&] { opt.zero_grad(); tn::tensor l = loss_of(net); l.backward(); return l; }); */
+class lbfgs {
+    tn_lbfgs *p_;
+    template <class F>
+    struct closure { /* the losses live until the step has read them */
+        F &f;
+        tensor first, last;
+        void operator()() { last = f(); }
+        static tn_tensor *run(void *user) {
+            closure *c = static_cast<closure *>(user);
+            if (!detail::call(*c)) return nullptr;
+            if (!c->first.defined()) c->first = c->last;
+            return c->last.get();
+        }
+    };
+    /* C takes 0 as "not given": a number nobody tells from 0, and an integer that is refused. */
+    static double given(double v) { return v == 0 ? 5e-324 : v; }
+    static int64_t given(integer v) { return v.value == 0 ? -1 : v.value; }
+
+  public:
+    explicit lbfgs(tensor_list params, lbfgs_options o = lbfgs_options(), site at = site::here()) {
+        tn_lbfgs_args a = tn_lbfgs_args();
+        a.params = params.value;
+        a.lr = given(o.lr);
+        a.max_iter = given(o.max_iter);
+        a.max_eval = o.max_eval.value == TN_NONE ? 0 : given(o.max_eval);
+        a.tolerance_grad = given(o.tolerance_grad);
+        a.tolerance_change = given(o.tolerance_change);
+        a.history_size = given(o.history_size);
+        a.strong_wolfe = o.strong_wolfe.value;
+        a.maximize = o.maximize.value;
+        p_ = tn_lbfgs_new_at(at.file, at.line, &a);
+        if (!p_) detail::check();
+    }
+    lbfgs(lbfgs &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    lbfgs &operator=(lbfgs &&o) noexcept {
+        tn_lbfgs *p = p_;
+        p_ = o.p_;
+        o.p_ = p;
+        return *this;
+    }
+    lbfgs(const lbfgs &) = delete;
+    ~lbfgs() { tn_lbfgs_free(p_); }
+    tn_lbfgs *get() const noexcept { return p_; }
+    bool defined() const noexcept { return p_ != nullptr; }
+
+    /* f makes the gradients new and returns the loss, a tensor of one number; it records. Returns
+     * the loss before the step; undefined with an error, and then parameters may have moved. */
+    template <class F>
+    auto step(F f, site at = site::here()) -> decltype(tensor(f())) {
+        closure<F> c = {f, tensor(), tensor()};
+        tn_lbfgs_step_at(at.file, at.line, p_, &closure<F>::run, &c); /* NaN may be the loss */
+        if (tn_ok()) return c.first;
+        detail::check();
+        return tensor();
+    }
+    void zero_grad() { tn_lbfgs_zero_grad(p_); }
+    int64_t evaluations() const { return tn_lbfgs_evaluations(p_); } /* calls of f so far */
+};
 } // namespace optim
+
+/* --- mixed precision -------------------------------------------------------------------------- */
+
+struct scaler_options {
+    typedef scaler_options self_;
+    TNI_OPTION(double, init_scale, 65536)
+    TNI_OPTION(double, growth_factor, 2)
+    TNI_OPTION(double, backoff_factor, 0.5)
+    TNI_OPTION(integer, growth_interval, 2000)
+};
+/* torch.amp.GradScaler, for losses computed in TN_F16: optim.h has more. It owns a tn_scaler and
+ * moves, but does not copy.
+ *     tn::scaler scaler;
+ *     scaler.scale(loss).backward();     scaler.step(opt);     scaler.update(); */
+class scaler {
+    tn_scaler *p_;
+    static bool told(bool ok) {
+        if (!ok) detail::check();
+        return ok;
+    }
+    /* C takes 0 as "not given": a number and an integer that are refused. */
+    static double given(double v) { return v == 0 ? -1 : v; }
+
+  public:
+    explicit scaler(scaler_options o = scaler_options(), site at = site::here()) {
+        const int64_t interval = o.growth_interval.value;
+        const tn_scaler_args a = {given(o.init_scale), given(o.growth_factor),
+                                  given(o.backoff_factor), interval ? interval : -1};
+        p_ = tn_scaler_new_at(at.file, at.line, &a);
+        told(p_ != nullptr);
+    }
+    scaler(scaler &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    scaler &operator=(scaler &&o) noexcept {
+        tn_scaler *p = p_;
+        p_ = o.p_;
+        o.p_ = p;
+        return *this;
+    }
+    scaler(const scaler &) = delete;
+    ~scaler() { tn_scaler_free(p_); }
+    tn_scaler *get() const noexcept { return p_; }
+    bool defined() const noexcept { return p_ != nullptr; }
+
+    /* loss, a float32, times the scale. */
+    tensor scale(const tensor &loss, site at = site::here()) const {
+        return tensor::take(tn_scaler_scale_at(at.file, at.line, p_, loss.get()));
+    }
+    /* Divides the gradients by the scale, to clip them before the step. */
+    bool unscale_(const optim::optimizer &o, site at = site::here()) {
+        return told(tn_scaler_unscale_at(at.file, at.line, p_, o.get()));
+    }
+    /* A step, unless a gradient is not finite, which is no error. */
+    bool step(const optim::optimizer &o, site at = site::here()) {
+        return told(tn_scaler_step_at(at.file, at.line, p_, o.get()));
+    }
+    /* The scale of the next step: smaller after an overflow, larger after long without one. */
+    bool update(site at = site::here()) { return told(tn_scaler_update_at(at.file, at.line, p_)); }
+    double get_scale() const { return tn_scaler_get(p_); }
+    int64_t count() const { return tn_scaler_count(p_); } /* steps since the scale changed */
+    bool resume(double scale, int64_t count, site at = site::here()) { /* sets both */
+        return told(tn_scaler_resume_at(at.file, at.line, p_, scale, count));
+    }
+};
 
 namespace nn {
 /* Scales the gradients so that their common norm is at most max_norm; returns the norm before. */
@@ -7448,6 +8071,67 @@ template <class K> class softmax2d : public detail::module_of<K, tn_nn_softmax2d
 typedef rows::softmax2d<detail::as_objects> softmax2d;
 }
 namespace nn {
+struct adaptive_log_softmax_with_loss_options {
+    typedef adaptive_log_softmax_with_loss_options self_;
+    TNI_OPTION(double, div_value, 4)
+    TNI_OPTION(flag, head_bias, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct output_loss {
+    tensor output, loss;
+};
+template <>
+struct detail::in_objects<tn_output_loss> {
+    typedef output_loss type;
+    static type made(const tn_output_loss &c) {
+        type r = {tensor::take(c.output), tensor::take(c.loss)};
+        return r;
+    }
+    static type borrowed(const tn_output_loss &c) {
+        type r = {tensor(c.output), tensor(c.loss)};
+        return r;
+    }
+};
+namespace nn {
+template <class K = as_objects> inline typename K::template many<tn_output_loss>::type adaptive_log_softmax_with_loss_forward(tn_module *module, tensor_ref input_, tensor_ref target_, site at = site()) {
+    return K::call(tn_nn_adaptive_log_softmax_with_loss_forward_at, at, {module, input_.value,
+        target_.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_log_softmax_with_loss : public detail::module_of<K,
+    tn_nn_adaptive_log_softmax_with_loss_self> {
+  public:
+    template <class Z = void> explicit adaptive_log_softmax_with_loss(integer in_features,
+        integer n_classes, int_or_list cutoffs, first_option<double> div_value = 4,
+        flag head_bias = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_adaptive_log_softmax_with_loss_args a = {div_value.value, head_bias.value,
+            dtype, device, in_features.value, n_classes.value, cutoffs.value};
+        this->made(tn_nn_adaptive_log_softmax_with_loss_at(at.file, at.line, &a));
+    }
+    explicit adaptive_log_softmax_with_loss(integer in_features, integer n_classes,
+        int_or_list cutoffs, adaptive_log_softmax_with_loss_options o, site at = site::here()) {
+        const tn_nn_adaptive_log_softmax_with_loss_args a = {o.div_value, o.head_bias.value,
+            o.dtype, o.device, in_features.value, n_classes.value, cutoffs.value};
+        this->made(tn_nn_adaptive_log_softmax_with_loss_at(at.file, at.line, &a));
+    }
+    explicit adaptive_log_softmax_with_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_log_softmax_with_loss", at);
+    }
+    typename K::template many<tn_output_loss>::type operator()(tensor_ref input_,
+        tensor_ref target_, site at = site::here()) const {
+        return K::call(tn_nn_adaptive_log_softmax_with_loss_forward_at, at, {this->p_, input_.value,
+            target_.value});
+    }
+};
+}
+typedef rows::adaptive_log_softmax_with_loss<detail::as_objects> adaptive_log_softmax_with_loss;
+}
+namespace nn {
 struct multihead_attention_options {
     typedef multihead_attention_options self_;
     TNI_OPTION(double, dropout, 0)
@@ -7734,10 +8418,10 @@ struct conv_transpose1d_options {
 namespace nn {
 struct conv_transpose1d_forward_options {
     typedef conv_transpose1d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
-    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref input, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, module, input.value});
 }
 template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
@@ -7773,7 +8457,7 @@ template <class K> class conv_transpose1d : public detail::module_of<K,
     }
     tensor weight() const { return this->part_at(&tn_nn_conv_transpose1d_self::weight); }
     tensor bias() const { return this->part_at(&tn_nn_conv_transpose1d_self::bias); }
-    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+    typename K::one operator()(tensor_ref input, int_or_list output_size = int_list(tn_no_dims()),
         site at = site::here()) const {
         return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, this->p_,
             input.value});
@@ -7804,10 +8488,10 @@ struct conv_transpose2d_options {
 namespace nn {
 struct conv_transpose2d_forward_options {
     typedef conv_transpose2d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
-    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref input, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, module, input.value});
 }
 template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
@@ -7843,7 +8527,7 @@ template <class K> class conv_transpose2d : public detail::module_of<K,
     }
     tensor weight() const { return this->part_at(&tn_nn_conv_transpose2d_self::weight); }
     tensor bias() const { return this->part_at(&tn_nn_conv_transpose2d_self::bias); }
-    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+    typename K::one operator()(tensor_ref input, int_or_list output_size = int_list(tn_no_dims()),
         site at = site::here()) const {
         return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, this->p_,
             input.value});
@@ -7874,10 +8558,10 @@ struct conv_transpose3d_options {
 namespace nn {
 struct conv_transpose3d_forward_options {
     typedef conv_transpose3d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
-    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref input, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, module, input.value});
 }
 template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
@@ -7913,7 +8597,7 @@ template <class K> class conv_transpose3d : public detail::module_of<K,
     }
     tensor weight() const { return this->part_at(&tn_nn_conv_transpose3d_self::weight); }
     tensor bias() const { return this->part_at(&tn_nn_conv_transpose3d_self::bias); }
-    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+    typename K::one operator()(tensor_ref input, int_or_list output_size = int_list(tn_no_dims()),
         site at = site::here()) const {
         return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, this->p_,
             input.value});
@@ -8033,7 +8717,7 @@ template <class K> class unfold : public detail::module_of<K, tn_nn_unfold_self>
             o.device, kernel_size.value};
         this->made(tn_nn_unfold_at(at.file, at.line, &a));
     }
-    explicit unfold(std::initializer_list<int64_t> l, site at = site::here())
+    explicit unfold(std::initializer_list<integer> l, site at = site::here())
         : unfold(size_list(l), unfold_options(), at) {}
     explicit unfold(const nn::module &m, site at = site::here()) {
         this->same(m, "unfold", at);
@@ -8158,6 +8842,7 @@ struct embedding_options {
     typedef embedding_options self_;
     TNI_OPTION(integer, padding_idx, TN_NONE)
     TNI_OPTION(flag, scale_grad_by_freq, false)
+    TNI_OPTION(flag, sparse, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
@@ -8167,16 +8852,16 @@ namespace rows {
 template <class K> class embedding : public detail::module_of<K, tn_nn_embedding_self> {
   public:
     template <class Z = void> explicit embedding(integer num_embeddings, integer embedding_dim,
-        integer padding_idx = TN_NONE, flag scale_grad_by_freq = false,
+        integer padding_idx = TN_NONE, flag scale_grad_by_freq = false, flag sparse = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_embedding_args a = {padding_idx.value, scale_grad_by_freq.value, dtype, device,
-            num_embeddings.value, embedding_dim.value};
+        const tn_nn_embedding_args a = {padding_idx.value, scale_grad_by_freq.value, sparse.value,
+            dtype, device, num_embeddings.value, embedding_dim.value};
         this->made(tn_nn_embedding_at(at.file, at.line, &a));
     }
     explicit embedding(integer num_embeddings, integer embedding_dim, embedding_options o,
         site at = site::here()) {
-        const tn_nn_embedding_args a = {o.padding_idx.value, o.scale_grad_by_freq.value, o.dtype,
-            o.device, num_embeddings.value, embedding_dim.value};
+        const tn_nn_embedding_args a = {o.padding_idx.value, o.scale_grad_by_freq.value,
+            o.sparse.value, o.dtype, o.device, num_embeddings.value, embedding_dim.value};
         this->made(tn_nn_embedding_at(at.file, at.line, &a));
     }
     explicit embedding(const nn::module &m, site at = site::here()) {
@@ -8192,6 +8877,7 @@ struct embedding_bag_options {
     typedef embedding_bag_options self_;
     TNI_OPTION(flag, scale_grad_by_freq, false)
     TNI_OPTION(tn_bag_mode, mode, TN_BAG_MODE_MEAN)
+    TNI_OPTION(flag, sparse, false)
     TNI_OPTION(flag, include_last_offset, false)
     TNI_OPTION(integer, padding_idx, TN_NONE)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -8221,17 +8907,17 @@ namespace rows {
 template <class K> class embedding_bag : public detail::module_of<K, tn_nn_embedding_bag_self> {
   public:
     template <class Z = void> explicit embedding_bag(integer num_embeddings, integer embedding_dim,
-        flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN,
+        flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN, flag sparse = false,
         flag include_last_offset = false, integer padding_idx = TN_NONE,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_embedding_bag_args a = {scale_grad_by_freq.value, mode,
+        const tn_nn_embedding_bag_args a = {scale_grad_by_freq.value, mode, sparse.value,
             include_last_offset.value, padding_idx.value, dtype, device, num_embeddings.value,
             embedding_dim.value};
         this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
     }
     explicit embedding_bag(integer num_embeddings, integer embedding_dim, embedding_bag_options o,
         site at = site::here()) {
-        const tn_nn_embedding_bag_args a = {o.scale_grad_by_freq.value, o.mode,
+        const tn_nn_embedding_bag_args a = {o.scale_grad_by_freq.value, o.mode, o.sparse.value,
             o.include_last_offset.value, o.padding_idx.value, o.dtype, o.device,
             num_embeddings.value, embedding_dim.value};
         this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
@@ -9453,6 +10139,49 @@ template <class K> class batch_norm3d : public detail::module_of<K, tn_nn_batch_
 typedef rows::batch_norm3d<detail::as_objects> batch_norm3d;
 }
 namespace nn {
+struct sync_batch_norm_options {
+    typedef sync_batch_norm_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, track_running_stats, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class sync_batch_norm : public detail::module_of<K, tn_nn_sync_batch_norm_self> {
+  public:
+    template <class Z = void> explicit sync_batch_norm(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = true,
+        flag track_running_stats = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_sync_batch_norm_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_sync_batch_norm_at(at.file, at.line, &a));
+    }
+    explicit sync_batch_norm(integer num_features, sync_batch_norm_options o,
+        site at = site::here()) {
+        const tn_nn_sync_batch_norm_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_sync_batch_norm_at(at.file, at.line, &a));
+    }
+    explicit sync_batch_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "sync_batch_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_sync_batch_norm_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_sync_batch_norm_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_sync_batch_norm_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_sync_batch_norm_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_sync_batch_norm_self::num_batches_tracked); }
+};
+}
+typedef rows::sync_batch_norm<detail::as_objects> sync_batch_norm;
+}
+namespace nn {
 struct instance_norm1d_options {
     typedef instance_norm1d_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -9595,18 +10324,21 @@ namespace nn {
 namespace rows {
 template <class K> class layer_norm : public detail::module_of<K, tn_nn_layer_norm_self> {
   public:
-    template <class Z = void> explicit layer_norm(int_list normalized_shape,
+    template <class Z = void> explicit layer_norm(int_or_list normalized_shape,
         first_option<double> eps = 1e-05, flag elementwise_affine = true, flag bias = true,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_layer_norm_args a = {eps.value, elementwise_affine.value, bias.value, dtype,
             device, normalized_shape.value};
         this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
     }
-    explicit layer_norm(int_list normalized_shape, layer_norm_options o, site at = site::here()) {
+    explicit layer_norm(int_or_list normalized_shape, layer_norm_options o, site at = site::here())
+        {
         const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine.value, o.bias.value, o.dtype,
             o.device, normalized_shape.value};
         this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
     }
+    explicit layer_norm(std::initializer_list<integer> l, site at = site::here())
+        : layer_norm(int_or_list(l), layer_norm_options(), at) {}
     explicit layer_norm(const nn::module &m, site at = site::here()) {
         this->same(m, "layer_norm", at);
     }
@@ -9730,18 +10462,20 @@ namespace nn {
 namespace rows {
 template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
   public:
-    template <class Z = void> explicit rms_norm(int_list normalized_shape,
+    template <class Z = void> explicit rms_norm(int_or_list normalized_shape,
         tn_maybe eps = TN_NO_FLOAT, flag elementwise_affine = true, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_rms_norm_args a = {eps, elementwise_affine.value, dtype, device,
             normalized_shape.value};
         this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
     }
-    explicit rms_norm(int_list normalized_shape, rms_norm_options o, site at = site::here()) {
+    explicit rms_norm(int_or_list normalized_shape, rms_norm_options o, site at = site::here()) {
         const tn_nn_rms_norm_args a = {o.eps, o.elementwise_affine.value, o.dtype, o.device,
             normalized_shape.value};
         this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
     }
+    explicit rms_norm(std::initializer_list<integer> l, site at = site::here())
+        : rms_norm(int_or_list(l), rms_norm_options(), at) {}
     explicit rms_norm(const nn::module &m, site at = site::here()) {
         this->same(m, "rms_norm", at);
     }
@@ -9854,7 +10588,7 @@ template <class K> class zero_pad1d : public detail::module_of<K, tn_nn_zero_pad
         const tn_nn_zero_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
     }
-    explicit zero_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit zero_pad1d(std::initializer_list<integer> l, site at = site::here())
         : zero_pad1d(size_list(l), zero_pad1d_options(), at) {}
     explicit zero_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "zero_pad1d", at);
@@ -9883,7 +10617,7 @@ template <class K> class zero_pad2d : public detail::module_of<K, tn_nn_zero_pad
         const tn_nn_zero_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
     }
-    explicit zero_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit zero_pad2d(std::initializer_list<integer> l, site at = site::here())
         : zero_pad2d(size_list(l), zero_pad2d_options(), at) {}
     explicit zero_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "zero_pad2d", at);
@@ -9912,7 +10646,7 @@ template <class K> class zero_pad3d : public detail::module_of<K, tn_nn_zero_pad
         const tn_nn_zero_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
     }
-    explicit zero_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit zero_pad3d(std::initializer_list<integer> l, site at = site::here())
         : zero_pad3d(size_list(l), zero_pad3d_options(), at) {}
     explicit zero_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "zero_pad3d", at);
@@ -9943,7 +10677,7 @@ template <class K> class reflection_pad1d : public detail::module_of<K,
         const tn_nn_reflection_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
     }
-    explicit reflection_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit reflection_pad1d(std::initializer_list<integer> l, site at = site::here())
         : reflection_pad1d(size_list(l), reflection_pad1d_options(), at) {}
     explicit reflection_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "reflection_pad1d", at);
@@ -9974,7 +10708,7 @@ template <class K> class reflection_pad2d : public detail::module_of<K,
         const tn_nn_reflection_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
     }
-    explicit reflection_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit reflection_pad2d(std::initializer_list<integer> l, site at = site::here())
         : reflection_pad2d(size_list(l), reflection_pad2d_options(), at) {}
     explicit reflection_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "reflection_pad2d", at);
@@ -10005,7 +10739,7 @@ template <class K> class reflection_pad3d : public detail::module_of<K,
         const tn_nn_reflection_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
     }
-    explicit reflection_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit reflection_pad3d(std::initializer_list<integer> l, site at = site::here())
         : reflection_pad3d(size_list(l), reflection_pad3d_options(), at) {}
     explicit reflection_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "reflection_pad3d", at);
@@ -10036,7 +10770,7 @@ template <class K> class replication_pad1d : public detail::module_of<K,
         const tn_nn_replication_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
     }
-    explicit replication_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit replication_pad1d(std::initializer_list<integer> l, site at = site::here())
         : replication_pad1d(size_list(l), replication_pad1d_options(), at) {}
     explicit replication_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "replication_pad1d", at);
@@ -10067,7 +10801,7 @@ template <class K> class replication_pad2d : public detail::module_of<K,
         const tn_nn_replication_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
     }
-    explicit replication_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit replication_pad2d(std::initializer_list<integer> l, site at = site::here())
         : replication_pad2d(size_list(l), replication_pad2d_options(), at) {}
     explicit replication_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "replication_pad2d", at);
@@ -10098,7 +10832,7 @@ template <class K> class replication_pad3d : public detail::module_of<K,
         const tn_nn_replication_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
     }
-    explicit replication_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit replication_pad3d(std::initializer_list<integer> l, site at = site::here())
         : replication_pad3d(size_list(l), replication_pad3d_options(), at) {}
     explicit replication_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "replication_pad3d", at);
@@ -10127,7 +10861,7 @@ template <class K> class circular_pad1d : public detail::module_of<K, tn_nn_circ
         const tn_nn_circular_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
     }
-    explicit circular_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit circular_pad1d(std::initializer_list<integer> l, site at = site::here())
         : circular_pad1d(size_list(l), circular_pad1d_options(), at) {}
     explicit circular_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "circular_pad1d", at);
@@ -10156,7 +10890,7 @@ template <class K> class circular_pad2d : public detail::module_of<K, tn_nn_circ
         const tn_nn_circular_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
     }
-    explicit circular_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit circular_pad2d(std::initializer_list<integer> l, site at = site::here())
         : circular_pad2d(size_list(l), circular_pad2d_options(), at) {}
     explicit circular_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "circular_pad2d", at);
@@ -10185,7 +10919,7 @@ template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circ
         const tn_nn_circular_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
     }
-    explicit circular_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit circular_pad3d(std::initializer_list<integer> l, site at = site::here())
         : circular_pad3d(size_list(l), circular_pad3d_options(), at) {}
     explicit circular_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "circular_pad3d", at);
@@ -10223,7 +10957,7 @@ template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
     }
-    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_pool2d(std::initializer_list<integer> l, site at = site::here())
         : max_pool2d(size_list(l), max_pool2d_options(), at) {}
     explicit max_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool2d", at);
@@ -10262,7 +10996,7 @@ template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool
             kernel_size.value};
         this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
     }
-    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit avg_pool2d(std::initializer_list<integer> l, site at = site::here())
         : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
     explicit avg_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool2d", at);
@@ -10293,7 +11027,7 @@ template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
         const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_avg_pool2d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
     explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool2d", at);
@@ -10331,7 +11065,7 @@ template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
     }
-    explicit max_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_pool1d(std::initializer_list<integer> l, site at = site::here())
         : max_pool1d(size_list(l), max_pool1d_options(), at) {}
     explicit max_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool1d", at);
@@ -10368,7 +11102,7 @@ template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool
             o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
     }
-    explicit avg_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit avg_pool1d(std::initializer_list<integer> l, site at = site::here())
         : avg_pool1d(size_list(l), avg_pool1d_options(), at) {}
     explicit avg_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool1d", at);
@@ -10399,7 +11133,7 @@ template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
         const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_avg_pool1d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_avg_pool1d(size_list(l), adaptive_avg_pool1d_options(), at) {}
     explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool1d", at);
@@ -10430,7 +11164,7 @@ template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
         const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_avg_pool3d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
     explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool3d", at);
@@ -10534,7 +11268,7 @@ template <class K> class max_pool3d : public detail::module_of<K, tn_nn_max_pool
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
     }
-    explicit max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_pool3d(std::initializer_list<integer> l, site at = site::here())
         : max_pool3d(size_list(l), max_pool3d_options(), at) {}
     explicit max_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool3d", at);
@@ -10573,7 +11307,7 @@ template <class K> class avg_pool3d : public detail::module_of<K, tn_nn_avg_pool
             kernel_size.value};
         this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
     }
-    explicit avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit avg_pool3d(std::initializer_list<integer> l, site at = site::here())
         : avg_pool3d(size_list(l), avg_pool3d_options(), at) {}
     explicit avg_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool3d", at);
@@ -10641,7 +11375,7 @@ template <class K> class adaptive_max_pool1d : public detail::module_of<K,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_max_pool1d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_max_pool1d(size_list(l), adaptive_max_pool1d_options(), at) {}
     explicit adaptive_max_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool1d", at);
@@ -10676,7 +11410,7 @@ template <class K> class adaptive_max_pool2d : public detail::module_of<K,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_max_pool2d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_max_pool2d(size_list(l), adaptive_max_pool2d_options(), at) {}
     explicit adaptive_max_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool2d", at);
@@ -10711,7 +11445,7 @@ template <class K> class adaptive_max_pool3d : public detail::module_of<K,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_max_pool3d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_max_pool3d(size_list(l), adaptive_max_pool3d_options(), at) {}
     explicit adaptive_max_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool3d", at);
@@ -10732,10 +11466,10 @@ struct max_unpool1d_options {
 namespace nn {
 struct max_unpool1d_forward_options {
     typedef max_unpool1d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one max_unpool1d_forward(tn_module *module,
-    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    tensor_ref input, tensor_ref indices, int_or_list output_size = int_list(tn_no_dims()),
     site at = site()) {
     return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, module, input.value,
         indices.value});
@@ -10762,13 +11496,13 @@ template <class K> class max_unpool1d : public detail::module_of<K, tn_nn_max_un
             kernel_size.value};
         this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
     }
-    explicit max_unpool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_unpool1d(std::initializer_list<integer> l, site at = site::here())
         : max_unpool1d(size_list(l), max_unpool1d_options(), at) {}
     explicit max_unpool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool1d", at);
     }
     typename K::one operator()(tensor_ref input, tensor_ref indices,
-        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        int_or_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
         return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, this->p_, input.value,
             indices.value});
     }
@@ -10793,10 +11527,10 @@ struct max_unpool2d_options {
 namespace nn {
 struct max_unpool2d_forward_options {
     typedef max_unpool2d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one max_unpool2d_forward(tn_module *module,
-    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    tensor_ref input, tensor_ref indices, int_or_list output_size = int_list(tn_no_dims()),
     site at = site()) {
     return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, module, input.value,
         indices.value});
@@ -10823,13 +11557,13 @@ template <class K> class max_unpool2d : public detail::module_of<K, tn_nn_max_un
             kernel_size.value};
         this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
     }
-    explicit max_unpool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_unpool2d(std::initializer_list<integer> l, site at = site::here())
         : max_unpool2d(size_list(l), max_unpool2d_options(), at) {}
     explicit max_unpool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool2d", at);
     }
     typename K::one operator()(tensor_ref input, tensor_ref indices,
-        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        int_or_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
         return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, this->p_, input.value,
             indices.value});
     }
@@ -10854,10 +11588,10 @@ struct max_unpool3d_options {
 namespace nn {
 struct max_unpool3d_forward_options {
     typedef max_unpool3d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one max_unpool3d_forward(tn_module *module,
-    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    tensor_ref input, tensor_ref indices, int_or_list output_size = int_list(tn_no_dims()),
     site at = site()) {
     return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, module, input.value,
         indices.value});
@@ -10884,13 +11618,13 @@ template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_un
             kernel_size.value};
         this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
     }
-    explicit max_unpool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_unpool3d(std::initializer_list<integer> l, site at = site::here())
         : max_unpool3d(size_list(l), max_unpool3d_options(), at) {}
     explicit max_unpool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool3d", at);
     }
     typename K::one operator()(tensor_ref input, tensor_ref indices,
-        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        int_or_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
         return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, this->p_, input.value,
             indices.value});
     }
@@ -10902,6 +11636,88 @@ template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_un
 };
 }
 typedef rows::max_unpool3d<detail::as_objects> max_unpool3d;
+}
+namespace nn {
+struct fractional_max_pool2d_options {
+    typedef fractional_max_pool2d_options self_;
+    TNI_OPTION(kept_size_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, output_ratio, float_list())
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tensor_ref, _random_samples, tensor_ref())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class fractional_max_pool2d : public detail::module_of<K,
+    tn_nn_fractional_max_pool2d_self> {
+  public:
+    template <class Z = void> explicit fractional_max_pool2d(size_list kernel_size,
+        size_list output_size = int_list(tn_no_dims()), float_list output_ratio = float_list(),
+        flag return_indices = false, tensor_ref _random_samples = tensor_ref(),
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_fractional_max_pool2d_args a = {output_size.value, output_ratio.value,
+            return_indices.value, _random_samples.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool2d(size_list kernel_size, fractional_max_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_fractional_max_pool2d_args a = {o.output_size.value, o.output_ratio.value,
+            o.return_indices.value, o._random_samples.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool2d(std::initializer_list<integer> l, site at = site::here())
+        : fractional_max_pool2d(size_list(l), fractional_max_pool2d_options(), at) {}
+    explicit fractional_max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "fractional_max_pool2d", at);
+    }
+    tensor _random_samples() const {
+        return this->part_at(&tn_nn_fractional_max_pool2d_self::_random_samples); }
+};
+}
+typedef rows::fractional_max_pool2d<detail::as_objects> fractional_max_pool2d;
+}
+namespace nn {
+struct fractional_max_pool3d_options {
+    typedef fractional_max_pool3d_options self_;
+    TNI_OPTION(kept_size_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, output_ratio, float_list())
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tensor_ref, _random_samples, tensor_ref())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class fractional_max_pool3d : public detail::module_of<K,
+    tn_nn_fractional_max_pool3d_self> {
+  public:
+    template <class Z = void> explicit fractional_max_pool3d(size_list kernel_size,
+        size_list output_size = int_list(tn_no_dims()), float_list output_ratio = float_list(),
+        flag return_indices = false, tensor_ref _random_samples = tensor_ref(),
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_fractional_max_pool3d_args a = {output_size.value, output_ratio.value,
+            return_indices.value, _random_samples.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool3d(size_list kernel_size, fractional_max_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_fractional_max_pool3d_args a = {o.output_size.value, o.output_ratio.value,
+            o.return_indices.value, o._random_samples.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool3d(std::initializer_list<integer> l, site at = site::here())
+        : fractional_max_pool3d(size_list(l), fractional_max_pool3d_options(), at) {}
+    explicit fractional_max_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "fractional_max_pool3d", at);
+    }
+    tensor _random_samples() const {
+        return this->part_at(&tn_nn_fractional_max_pool3d_self::_random_samples); }
+};
+}
+typedef rows::fractional_max_pool3d<detail::as_objects> fractional_max_pool3d;
 }
 namespace nn {
 struct lstm_options {
@@ -11390,12 +12206,12 @@ namespace nn {
 namespace rows {
 template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten_self> {
   public:
-    template <class Z = void> explicit unflatten(integer dim, int_list unflattened_size,
+    template <class Z = void> explicit unflatten(integer dim, int_or_list unflattened_size,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_unflatten_args a = {dtype, device, dim.value, unflattened_size.value};
         this->made(tn_nn_unflatten_at(at.file, at.line, &a));
     }
-    explicit unflatten(integer dim, int_list unflattened_size, unflatten_options o,
+    explicit unflatten(integer dim, int_or_list unflattened_size, unflatten_options o,
         site at = site::here()) {
         const tn_nn_unflatten_args a = {o.dtype, o.device, dim.value, unflattened_size.value};
         this->made(tn_nn_unflatten_at(at.file, at.line, &a));
@@ -11588,6 +12404,344 @@ template <class K> class transformer_decoder_layer : public detail::module_of<K,
 };
 }
 typedef rows::transformer_decoder_layer<detail::as_objects> transformer_decoder_layer;
+}
+namespace nn {
+struct transformer_encoder_options {
+    typedef transformer_encoder_options self_;
+    TNI_OPTION(module_ref, norm, nullptr)
+    TNI_OPTION(flag, enable_nested_tensor, true)
+    TNI_OPTION(flag, mask_check, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_encoder_forward_options {
+    typedef transformer_encoder_forward_options self_;
+    TNI_OPTION(tensor_ref, mask, tensor_ref())
+    TNI_OPTION(tensor_ref, src_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_encoder_forward(tn_module *module, tensor_ref src, tensor_ref mask = tensor_ref(), tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_forward_at, at, {mask.value,
+        src_key_padding_mask.value, is_causal.value, module, src.value});
+}
+template <class K = as_objects> inline typename K::one transformer_encoder_forward(tn_module *module, tensor_ref src, transformer_encoder_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_forward_at, at, {o.mask.value,
+        o.src_key_padding_mask.value, o.is_causal.value, module, src.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_encoder : public detail::module_of<K,
+    tn_nn_transformer_encoder_self> {
+  public:
+    template <class Z = void> explicit transformer_encoder(module_ref encoder_layer,
+        integer num_layers, module_ref norm = nullptr, flag enable_nested_tensor = true,
+        flag mask_check = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_transformer_encoder_args a = {norm.value, enable_nested_tensor.value,
+            mask_check.value, dtype, device, encoder_layer.value, num_layers.value};
+        this->made(tn_nn_transformer_encoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder(module_ref encoder_layer, integer num_layers,
+        transformer_encoder_options o, site at = site::here()) {
+        const tn_nn_transformer_encoder_args a = {o.norm.value, o.enable_nested_tensor.value,
+            o.mask_check.value, o.dtype, o.device, encoder_layer.value, num_layers.value};
+        this->made(tn_nn_transformer_encoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_encoder", at);
+    }
+    typename K::one operator()(tensor_ref src, tensor_ref mask = tensor_ref(),
+        tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_forward_at, at, {mask.value,
+            src_key_padding_mask.value, is_causal.value, this->p_, src.value});
+    }
+    typename K::one operator()(tensor_ref src, transformer_encoder_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_forward_at, at, {o.mask.value,
+            o.src_key_padding_mask.value, o.is_causal.value, this->p_, src.value});
+    }
+};
+}
+typedef rows::transformer_encoder<detail::as_objects> transformer_encoder;
+}
+namespace nn {
+struct transformer_decoder_options {
+    typedef transformer_decoder_options self_;
+    TNI_OPTION(module_ref, norm, nullptr)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_decoder_forward_options {
+    typedef transformer_decoder_forward_options self_;
+    TNI_OPTION(tensor_ref, tgt_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, tgt_is_causal, false)
+    TNI_OPTION(flag, memory_is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_decoder_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(), tensor_ref tgt_key_padding_mask = tensor_ref(), tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false, flag memory_is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_forward_at, at, {tgt_mask.value, memory_mask.value,
+        tgt_key_padding_mask.value, memory_key_padding_mask.value, tgt_is_causal.value,
+        memory_is_causal.value, module, tgt.value, memory.value});
+}
+template <class K = as_objects> inline typename K::one transformer_decoder_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, transformer_decoder_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_forward_at, at, {o.tgt_mask.value,
+        o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+        o.tgt_is_causal.value, o.memory_is_causal.value, module, tgt.value, memory.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_decoder : public detail::module_of<K,
+    tn_nn_transformer_decoder_self> {
+  public:
+    template <class Z = void> explicit transformer_decoder(module_ref decoder_layer,
+        integer num_layers, module_ref norm = nullptr, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_decoder_args a = {norm.value, dtype, device, decoder_layer.value,
+            num_layers.value};
+        this->made(tn_nn_transformer_decoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder(module_ref decoder_layer, integer num_layers,
+        transformer_decoder_options o, site at = site::here()) {
+        const tn_nn_transformer_decoder_args a = {o.norm.value, o.dtype, o.device,
+            decoder_layer.value, num_layers.value};
+        this->made(tn_nn_transformer_decoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_decoder", at);
+    }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+        tensor_ref tgt_key_padding_mask = tensor_ref(),
+        tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false,
+        flag memory_is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_forward_at, at, {tgt_mask.value, memory_mask.value,
+            tgt_key_padding_mask.value, memory_key_padding_mask.value, tgt_is_causal.value,
+            memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        transformer_decoder_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_forward_at, at, {o.tgt_mask.value,
+            o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+            o.tgt_is_causal.value, o.memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+};
+}
+typedef rows::transformer_decoder<detail::as_objects> transformer_decoder;
+}
+namespace nn {
+struct transformer_options {
+    typedef transformer_options self_;
+    TNI_OPTION(integer, d_model, 512)
+    TNI_OPTION(integer, nhead, 8)
+    TNI_OPTION(integer, num_encoder_layers, 6)
+    TNI_OPTION(integer, num_decoder_layers, 6)
+    TNI_OPTION(integer, dim_feedforward, 2048)
+    TNI_OPTION(double, dropout, 0.1)
+    TNI_OPTION(tn_activation, activation, TN_ACTIVATION_RELU)
+    TNI_OPTION(module_ref, custom_encoder, nullptr)
+    TNI_OPTION(module_ref, custom_decoder, nullptr)
+    TNI_OPTION(double, layer_norm_eps, 1e-05)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(flag, norm_first, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_forward_options {
+    typedef transformer_forward_options self_;
+    TNI_OPTION(tensor_ref, src_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, src_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, src_is_causal, false)
+    TNI_OPTION(flag, tgt_is_causal, false)
+    TNI_OPTION(flag, memory_is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_forward(tn_module *module,
+    tensor_ref src, tensor_ref tgt, tensor_ref src_mask = tensor_ref(),
+    tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+    tensor_ref src_key_padding_mask = tensor_ref(), tensor_ref tgt_key_padding_mask = tensor_ref(),
+    tensor_ref memory_key_padding_mask = tensor_ref(), flag src_is_causal = false,
+    flag tgt_is_causal = false, flag memory_is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_forward_at, at, {src_mask.value, tgt_mask.value,
+        memory_mask.value, src_key_padding_mask.value, tgt_key_padding_mask.value,
+        memory_key_padding_mask.value, src_is_causal.value, tgt_is_causal.value,
+        memory_is_causal.value, module, src.value, tgt.value});
+}
+template <class K = as_objects> inline typename K::one transformer_forward(tn_module *module,
+    tensor_ref src, tensor_ref tgt, transformer_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_forward_at, at, {o.src_mask.value, o.tgt_mask.value,
+        o.memory_mask.value, o.src_key_padding_mask.value, o.tgt_key_padding_mask.value,
+        o.memory_key_padding_mask.value, o.src_is_causal.value, o.tgt_is_causal.value,
+        o.memory_is_causal.value, module, src.value, tgt.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer : public detail::module_of<K, tn_nn_transformer_self> {
+  public:
+    template <class Z = void> explicit transformer(integer d_model = 512, integer nhead = 8,
+        integer num_encoder_layers = 6, integer num_decoder_layers = 6,
+        integer dim_feedforward = 2048, double dropout = 0.1,
+        tn_activation activation = TN_ACTIVATION_RELU, module_ref custom_encoder = nullptr,
+        module_ref custom_decoder = nullptr, double layer_norm_eps = 1e-05,
+        flag batch_first = false, flag norm_first = false, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_args a = {d_model.value, nhead.value, num_encoder_layers.value,
+            num_decoder_layers.value, dim_feedforward.value, dropout, activation,
+            custom_encoder.value, custom_decoder.value, layer_norm_eps, batch_first.value,
+            norm_first.value, bias.value, dtype, device, 0};
+        this->made(tn_nn_transformer_at(at.file, at.line, &a));
+    }
+    explicit transformer(transformer_options o, site at = site::here()) {
+        const tn_nn_transformer_args a = {o.d_model.value, o.nhead.value,
+            o.num_encoder_layers.value, o.num_decoder_layers.value, o.dim_feedforward.value,
+            o.dropout, o.activation, o.custom_encoder.value, o.custom_decoder.value,
+            o.layer_norm_eps, o.batch_first.value, o.norm_first.value, o.bias.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_transformer_at(at.file, at.line, &a));
+    }
+    explicit transformer(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer", at);
+    }
+    typename K::one operator()(tensor_ref src, tensor_ref tgt, tensor_ref src_mask = tensor_ref(),
+        tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+        tensor_ref src_key_padding_mask = tensor_ref(),
+        tensor_ref tgt_key_padding_mask = tensor_ref(),
+        tensor_ref memory_key_padding_mask = tensor_ref(), flag src_is_causal = false,
+        flag tgt_is_causal = false, flag memory_is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_transformer_forward_at, at, {src_mask.value, tgt_mask.value,
+            memory_mask.value, src_key_padding_mask.value, tgt_key_padding_mask.value,
+            memory_key_padding_mask.value, src_is_causal.value, tgt_is_causal.value,
+            memory_is_causal.value, this->p_, src.value, tgt.value});
+    }
+    typename K::one operator()(tensor_ref src, tensor_ref tgt, transformer_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_forward_at, at, {o.src_mask.value, o.tgt_mask.value,
+            o.memory_mask.value, o.src_key_padding_mask.value, o.tgt_key_padding_mask.value,
+            o.memory_key_padding_mask.value, o.src_is_causal.value, o.tgt_is_causal.value,
+            o.memory_is_causal.value, this->p_, src.value, tgt.value});
+    }
+};
+}
+typedef rows::transformer<detail::as_objects> transformer;
+}
+namespace nn {
+struct upsample_options {
+    typedef upsample_options self_;
+    TNI_OPTION(kept_int_or_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_NEAREST)
+    TNI_OPTION(flag, align_corners, false)
+    TNI_OPTION(flag, recompute_scale_factor, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class upsample : public detail::module_of<K, tn_nn_upsample_self> {
+  public:
+    template <class Z = void> explicit upsample(int_or_list size = int_list(tn_no_dims()),
+        float_list scale_factor = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_NEAREST,
+        flag align_corners = false, flag recompute_scale_factor = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_upsample_args a = {size.value, scale_factor.value, mode, align_corners.value,
+            recompute_scale_factor.value, dtype, device, 0};
+        this->made(tn_nn_upsample_at(at.file, at.line, &a));
+    }
+    explicit upsample(upsample_options o, site at = site::here()) {
+        const tn_nn_upsample_args a = {o.size.value, o.scale_factor.value, o.mode,
+            o.align_corners.value, o.recompute_scale_factor.value, o.dtype, o.device, 0};
+        this->made(tn_nn_upsample_at(at.file, at.line, &a));
+    }
+    explicit upsample(std::initializer_list<integer> l, site at = site::here())
+        : upsample(int_or_list(l), upsample_options(), at) {}
+    explicit upsample(const nn::module &m, site at = site::here()) {
+        this->same(m, "upsample", at);
+    }
+};
+}
+typedef rows::upsample<detail::as_objects> upsample;
+}
+namespace nn {
+struct upsampling_nearest2d_options {
+    typedef upsampling_nearest2d_options self_;
+    TNI_OPTION(kept_size_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class upsampling_nearest2d : public detail::module_of<K,
+    tn_nn_upsampling_nearest2d_self> {
+  public:
+    template <class Z = void> explicit upsampling_nearest2d(size_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(), tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_upsampling_nearest2d_args a = {size.value, scale_factor.value, dtype, device,
+            0};
+        this->made(tn_nn_upsampling_nearest2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_nearest2d(upsampling_nearest2d_options o, site at = site::here()) {
+        const tn_nn_upsampling_nearest2d_args a = {o.size.value, o.scale_factor.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_upsampling_nearest2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_nearest2d(std::initializer_list<integer> l, site at = site::here())
+        : upsampling_nearest2d(size_list(l), upsampling_nearest2d_options(), at) {}
+    explicit upsampling_nearest2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "upsampling_nearest2d", at);
+    }
+};
+}
+typedef rows::upsampling_nearest2d<detail::as_objects> upsampling_nearest2d;
+}
+namespace nn {
+struct upsampling_bilinear2d_options {
+    typedef upsampling_bilinear2d_options self_;
+    TNI_OPTION(kept_size_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class upsampling_bilinear2d : public detail::module_of<K,
+    tn_nn_upsampling_bilinear2d_self> {
+  public:
+    template <class Z = void> explicit upsampling_bilinear2d(size_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(), tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_upsampling_bilinear2d_args a = {size.value, scale_factor.value, dtype, device,
+            0};
+        this->made(tn_nn_upsampling_bilinear2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_bilinear2d(upsampling_bilinear2d_options o, site at = site::here()) {
+        const tn_nn_upsampling_bilinear2d_args a = {o.size.value, o.scale_factor.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_upsampling_bilinear2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_bilinear2d(std::initializer_list<integer> l, site at = site::here())
+        : upsampling_bilinear2d(size_list(l), upsampling_bilinear2d_options(), at) {}
+    explicit upsampling_bilinear2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "upsampling_bilinear2d", at);
+    }
+};
+}
+typedef rows::upsampling_bilinear2d<detail::as_objects> upsampling_bilinear2d;
 }
 namespace optim {
 struct adam_options {
@@ -12028,6 +13182,10 @@ TNI_TN_END
 #define tn_nn_log_softmax(...) tn::nn::rows::log_softmax<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softmin(...) tn::nn::rows::softmin<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softmax2d(...) tn::nn::rows::softmax2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_log_softmax_with_loss(...) \
+    tn::nn::rows::adaptive_log_softmax_with_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_log_softmax_with_loss_forward(...) \
+    tn::nn::adaptive_log_softmax_with_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_multihead_attention(...) \
     tn::nn::rows::multihead_attention<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_multihead_attention_forward(...) \
@@ -12144,6 +13302,8 @@ TNI_TN_END
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_sync_batch_norm(...) \
+    tn::nn::rows::sync_batch_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_instance_norm1d(...) \
     tn::nn::rows::instance_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_instance_norm2d(...) \
@@ -12214,6 +13374,10 @@ TNI_TN_END
 #define tn_nn_max_unpool3d(...) tn::nn::rows::max_unpool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_max_unpool3d_forward(...) \
     tn::nn::max_unpool3d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_fractional_max_pool2d(...) \
+    tn::nn::rows::fractional_max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_fractional_max_pool3d(...) \
+    tn::nn::rows::fractional_max_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_gru(...) tn::nn::rows::gru<tn::detail::as_c>(__VA_ARGS__).give()
@@ -12240,6 +13404,21 @@ TNI_TN_END
     tn::nn::rows::transformer_decoder_layer<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_transformer_decoder_layer_forward(...) \
     tn::nn::transformer_decoder_layer_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer_encoder(...) \
+    tn::nn::rows::transformer_encoder<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_encoder_forward(...) \
+    tn::nn::transformer_encoder_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer_decoder(...) \
+    tn::nn::rows::transformer_decoder<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_decoder_forward(...) \
+    tn::nn::transformer_decoder_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer(...) tn::nn::rows::transformer<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_forward(...) tn::nn::transformer_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_upsample(...) tn::nn::rows::upsample<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_upsampling_nearest2d(...) \
+    tn::nn::rows::upsampling_nearest2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_upsampling_bilinear2d(...) \
+    tn::nn::rows::upsampling_bilinear2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()
@@ -12471,8 +13650,8 @@ class loader {
   public:
     loader(const dataset &d, loader_options o = loader_options(), site at = site::here())
         : at_(at) {
-        const tn_loader_args a = {o.batch_size.value, o.shuffle.value, o.drop_last.value,
-                                  o.workers,          o.prefetch,      o.generator,
+        const tn_loader_args a = {o.batch_size.value,  o.shuffle.value, o.drop_last.value,
+                                  o.workers,           o.prefetch,      o.generator,
                                   dataset(d).release()};
         p_ = tn_loader_new_at(at.file, at.line, &a);
         if (!p_) detail::check();
@@ -12647,6 +13826,15 @@ inline evaluation evaluate(const nn::module &model, const nn::module &loss, data
     return e;
 }
 
+/* Numbers of the program in a checkpoint: an array of tn_named_number, which loading writes. */
+struct number_list {
+    tn_named_number *at;
+    int64_t n;
+    number_list() : at(nullptr), n(0) {}
+    template <size_t N>
+    number_list(tn_named_number (&a)[N]) : at(a), n(static_cast<int64_t>(N)) {}
+};
+
 /* Checkpoints of all that a training needs; a NULL member is left out. See train.h. */
 struct checkpoint {
     typedef checkpoint self_;
@@ -12654,6 +13842,7 @@ struct checkpoint {
     TNI_OPTION(optim::optimizer *, optimizer, nullptr)
     TNI_OPTION(optim::schedule *, schedule, nullptr)
     TNI_OPTION(tn_generator *, generator, nullptr)
+    TNI_OPTION(number_list, numbers, number_list()) /* such as the mean that inputs are scaled by */
 
     /*     tn::checkpoint().set_model(net).set_optimizer(&opt).save("run.safetensors"); */
     bool save(const char *path, site at = site::here()) const {
@@ -12676,6 +13865,8 @@ struct checkpoint {
         s.optimizer = optimizer ? optimizer->get() : nullptr;
         s.schedule = schedule ? schedule->get() : nullptr;
         s.generator = generator;
+        s.numbers = numbers.at;
+        s.nnumbers = numbers.n;
         return s;
     }
 };
@@ -12688,13 +13879,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 42a6980d31ef is the hash of the chapters above: who includes this refers to a symbol of
+/* 5b5b181c8ec4 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_42a6980d31ef;
+TN_API const char tn_nn_layout_5b5b181c8ec4;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_42a6980d31ef;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_5b5b181c8ec4;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12712,7 +13903,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_42a6980d31ef = 1;
+const char tn_nn_layout_5b5b181c8ec4 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -12852,6 +14043,8 @@ TNI_INLINE tn_tensor *tni_forward_child(tn_mframe *f, tn_module *child, tn_tenso
 
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t);
 
+TN_PRIV tn_module *tni_module_list(void);
+
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias);
 
 /* src/optim/optim.h - optimizers and schedules: private part */
@@ -12874,7 +14067,11 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
     return l;
 }
 
-TN_PRIV bool tni_option_bound(double value, const char *name);
+TN_PRIV bool tni_option_bound(double value, const char *what);
+TN_PRIV bool tni_option_should(bool good, const char *what, const char *should, double value);
+TN_PRIV bool tni_option_betas(double first, double second);
+TN_PRIV bool tni_option_etas(double below, double above);
+TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expected);
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
@@ -12963,12 +14160,16 @@ TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
 }
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 
-/* src/base/rare_begin.inl - what stands from here to cold_end.inl is compiled for size: what runs once, at a file, at an error or for a text, and has no loop over elements of its own */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled for size: no call of a small tensor runs through it and it has no loop over elements of its own, or it runs once, at a file, at an error or for a text */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#if defined(__clang__)
+#define TNI_COLD
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
 #pragma GCC optimize("Os")
+#endif
 #endif
 
 /* src/nn/option.c - a module's options as values of expressions: numbers, lists, and sizes written with them */
@@ -13688,9 +14889,14 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
     return tn_module_make(file, line, row, args.at);
 }
 
-/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl, lean_begin.inl or steps_begin.inl */
 #ifdef TNI_COLD
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#undef __OPTIMIZE_SIZE__
+#endif
 #undef TNI_COLD
 #endif
 
@@ -14126,15 +15332,15 @@ static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
     int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
     return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
-                                      false)) != NULL;
+                                      s->o.sparse)) != NULL;
 }
 TN_MODULE(embedding,
           "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
-          "scale_grad_by_freq=False)",
+          "scale_grad_by_freq=False, bool sparse=False)",
           TN_DOC(.shapes = "input (*) integers -> (*, embedding_dim)",
                  .example = "tn_nn_embedding(1000, 64, .padding_idx = 0)"),
           .parts = "weight(num_embeddings, embedding_dim)",
-          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=, ?sparse=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
           .sample = TNI_FOR_TESTS("10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5"))
 
@@ -14148,22 +15354,22 @@ static bool embedding_bag_reset(tn_module *m) {
 }
 static bool embedding_bag_forward(tn_mframe *f) {
     TN_FORWARD(embedding_bag, s, a, f);
-    f->out[0] =
-        tnp_embedding_bag(a->input, s->weight, a->offsets, s->o.scale_grad_by_freq, s->o.mode,
-                          a->per_sample_weights, s->o.include_last_offset, s->o.padding_idx);
+    f->out[0] = tnp_embedding_bag(a->input, s->weight, a->offsets, s->o.scale_grad_by_freq,
+                                  s->o.mode, a->per_sample_weights, s->o.include_last_offset,
+                                  s->o.padding_idx, s->o.sparse);
     return f->out[0] != NULL;
 }
-TN_MODULE(embedding_bag,
-          "EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False, "
-          "BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None)",
-          TN_DOC(.shapes = "input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)",
-                 .example = "tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM)"),
-          .parts = "weight(num_embeddings, embedding_dim)",
-          .call = "(Tensor input, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
-          .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
-          .build = embedding_bag_build, .reset = embedding_bag_reset,
-          .forward = embedding_bag_forward,
-          .sample = TNI_FOR_TESTS("10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1"))
+TN_MODULE(
+    embedding_bag,
+    "EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False, "
+    "BagMode mode=mean, bool sparse=False, bool include_last_offset=False, int? padding_idx=None)",
+    TN_DOC(.shapes = "input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)",
+           .example = "tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM)"),
+    .parts = "weight(num_embeddings, embedding_dim)",
+    .call = "(Tensor input, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
+    .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
+    .build = embedding_bag_build, .reset = embedding_bag_reset, .forward = embedding_bag_forward,
+    .sample = TNI_FOR_TESTS("10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1"))
 
 static bool dropout_build(tn_module *m) {
     TN_SELF(dropout, s, m);
@@ -14278,12 +15484,16 @@ TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
           .repr = "start_dim=, end_dim=", .forward = flatten_forward,
           .sample = TNI_FOR_TESTS(": (2,3,4) | start_dim=0: (2,3)"))
 
-/* src/base/rare_begin.inl - what stands from here to cold_end.inl is compiled for size: what runs once, at a file, at an error or for a text, and has no loop over elements of its own */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled for size: no call of a small tensor runs through it and it has no loop over elements of its own, or it runs once, at a file, at an error or for a text */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#if defined(__clang__)
+#define TNI_COLD
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
 #pragma GCC optimize("Os")
+#endif
 #endif
 
 /* src/nn/memory.c - growing text, pointer maps: what the tree needs of memory, on tn_alloc */
@@ -14476,7 +15686,13 @@ static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
         return;
     }
     tn_param_text(text, (size_t)n + 1, p, options, true);
-    tni_buffer_text(b, quoted ? "'%s'" : "%s", text);
+    if (p->type == TN_T_FLOATS && n >= 2 && text[0] == '[') {
+        const bool several = strchr(text, ',') != NULL;
+        text[0] = several ? '(' : ' ';
+        text[n - 1] = several ? ')' : 0;
+        tni_buffer_text(b, "%s", text + !several);
+    } else
+        tni_buffer_text(b, quoted ? "'%s'" : "%s", text);
     tn_alloc_free(text, (size_t)n + 1);
 }
 
@@ -15640,20 +16856,6 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     return tn_nn_init_uniform_(bias, -bound, bound) != NULL;
 }
 
-/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
-#ifdef TNI_COLD
-#pragma GCC pop_options
-#undef TNI_COLD
-#endif
-
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
-#define TNI_COLD
-#pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
-#endif
-
 /* src/nn/container.c - modules made of modules: Sequential, ModuleList */
 
 static bool container_build(tn_module *m, tn_modules given) {
@@ -15690,6 +16892,11 @@ TN_MODULE(module_list, "ModuleList(Module[] modules)",
           TN_DOC(.example = "tn_nn_module_list(TN_MODULES(one, two))",
                  .differs = "parameter modules: an empty list is written {}"),
           .repr = "[]", .build = module_list_build)
+
+TN_PRIV tn_module *tni_module_list(void) {
+    tn_module *none = NULL;
+    return tnp_nn_module_list(tn_modules_of(&none, 0), TN_NO_DTYPE, TN_NO_DEVICE);
+}
 
 /* src/nn/tree.c - looking at a tree of modules: places of parts, paths, named lists */
 
@@ -16186,6 +17393,132 @@ TN_MODULE(softmax2d, "Softmax2d()",
 
 #undef ACTIVATION_FORWARD
 
+/* src/nn/adaptive.c - AdaptiveLogSoftmaxWithLoss: a softmax over many classes, of which most are rare */
+
+#include <math.h>
+
+typedef struct adaptive_bands {
+    tn_ints cutoffs;
+    int64_t classes;
+} adaptive_bands;
+static int64_t adaptive_end(const adaptive_bands *b, int64_t i) {
+    return i + 1 < b->cutoffs.n ? b->cutoffs.at[i + 1] : b->classes;
+}
+
+static bool adaptive_options(const tn_nn_adaptive_log_softmax_with_loss_self *s) {
+    const tn_ints c = s->o.cutoffs;
+    int64_t before = 0;
+    if (c.n < 1)
+        return tni_nn_error(TN_INVALID, "cutoffs should be a sequence of length larger than 0");
+    if (!(s->o.div_value > 0))
+        return tni_nn_error(TN_INVALID, "div_value must be positive, got %g", s->o.div_value);
+    for (int64_t i = 0; i < c.n; before = c.at[i++])
+        if (c.at[i] <= before || c.at[i] >= s->o.n_classes)
+            return tni_nn_error(TN_INVALID,
+                                "cutoffs should be a sequence of unique, positive integers sorted "
+                                "in an increasing order, where each value is between 1 and "
+                                "n_classes-1");
+    return true;
+}
+static tn_module *adaptive_cluster(const tn_nn_adaptive_log_softmax_with_loss_self *s, int64_t i) {
+    const adaptive_bands b = {s->o.cutoffs, s->o.n_classes};
+    const int64_t classes = adaptive_end(&b, i) - b.cutoffs.at[i];
+    double width = (double)s->o.in_features;
+    tn_module *child[2];
+    double power = 1;
+    for (int64_t k = 0; k <= i; k++) power *= s->o.div_value;
+    width = floor(width / power);
+    if (!(width < 9e18))
+        return tni_nn_error(TN_INVALID, "div_value is too small"), (tn_module *)NULL;
+    child[0] = tnp_nn_linear(s->o.in_features, (int64_t)width, false, s->o.dtype, s->o.device);
+    child[1] = tnp_nn_linear((int64_t)width, classes, false, s->o.dtype, s->o.device);
+    return tnp_nn_sequential(tn_modules_of(child, 2), s->o.dtype, s->o.device);
+}
+static bool adaptive_log_softmax_with_loss_build(tn_module *m) {
+    TN_SELF(adaptive_log_softmax_with_loss, s, m);
+    tn_module *tail;
+    if (!adaptive_options(s)) return false;
+    if (!tn_part_child_at(NULL, 0, m, "head", NULL,
+                          tnp_nn_linear(s->o.in_features, s->o.cutoffs.at[0] + s->o.cutoffs.n,
+                                        s->o.head_bias, s->o.dtype, s->o.device)))
+        return false;
+    tail = tni_module_list();
+    if (!tn_part_child_at(NULL, 0, m, "tail", NULL, tail)) return false;
+    for (int64_t i = 0; i < s->o.cutoffs.n; i++)
+        if (!tn_module_append_at(NULL, 0, tail, adaptive_cluster(s, i))) return false;
+    return true;
+}
+
+static tn_tensor *adaptive_rows(tn_tensor *t, tn_tensor *rows) {
+    return t && rows ? tnp_index_select(t, 0, rows) : NULL;
+}
+static tn_tensor *adaptive_pick(tn_tensor *scores, tn_tensor *at) {
+    tn_tensor *all = scores ? tnp_log_softmax(scores, 1, TN_NO_DTYPE) : NULL;
+    tn_tensor *column = at ? tnp_unsqueeze(at, 1) : NULL;
+    return all && column ? tnp_squeeze_dim(tnp_gather(all, 1, column, false), 1) : NULL;
+}
+static tn_tensor *adaptive_add(tn_mframe *f, const adaptive_bands *b, tn_module *cluster, int64_t i,
+                               tn_tensor *x, tn_tensor *target, tn_tensor **column, tn_tensor *y) {
+    const int64_t low = b->cutoffs.at[i], high = adaptive_end(b, i);
+    tn_tensor *in, *rows, *part;
+    in = tnp_logical_and(tnp_ge_scalar(target, tn_int(low)), tnp_lt_scalar(target, tn_int(high)));
+    rows = in ? tnp_squeeze_dim(tnp_nonzero(in), 1) : NULL;
+    if (!rows) return NULL;
+    *column = tnp_masked_fill_scalar(*column, in, tn_int(b->cutoffs.at[0] + i));
+    if (!*column) return NULL;
+    if (!tn_size(rows, 0)) return y;
+    part = adaptive_rows(x, rows);
+    part = part ? tni_forward_child(f, cluster, part) : NULL;
+    part = adaptive_pick(part, tnp_sub_scalar(adaptive_rows(target, rows), tn_int(low), 1));
+    return part ? tnp_index_add(y, 0, rows, part, 1) : NULL;
+}
+static bool adaptive_fits(const tn_tensor *x, const tn_tensor *target) {
+    if (tn_ndim(target) > 1)
+        return tni_nn_error(TN_INVALID,
+                            "0D or 1D target tensor expected, multi-target not supported");
+    if (tn_ndim(x) != tn_ndim(target) + 1)
+        return tni_nn_error(TN_INVALID, "a target of %d dimensions expects an input of %d",
+                            (int)tn_ndim(target), (int)tn_ndim(target) + 1);
+    if (tn_ndim(target) == 1 && tn_size(x, 0) != tn_size(target, 0))
+        return tni_nn_error(TN_INVALID,
+                            "Input and target should have the same size in the batch dimension.");
+    return true;
+}
+static bool adaptive_log_softmax_with_loss_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_log_softmax_with_loss, s, a, f);
+    const adaptive_bands b = {s->o.cutoffs, s->o.n_classes};
+    tn_module *tail = tn_part_child_of(f->m, 1);
+    tn_tensor *x = a->input_, *target = a->target_, *column, *y;
+    bool one;
+    if (!adaptive_fits(x, target)) return false;
+    one = tn_ndim(target) == 0;
+    if (one) {
+        x = tnp_unsqueeze(x, 0);
+        target = tnp_unsqueeze(target, 0);
+    }
+    if (!x || !target) return false;
+    column = target;
+    y = tnp_zeros(tn_shape(target), tn_dtype_of(x), tn_device_of(x));
+    for (int64_t i = 0; y && i < b.cutoffs.n; i++)
+        y = adaptive_add(f, &b, tn_part_child_of(tail, (int)i), i, x, target, &column, y);
+    if (!y) return false;
+    y = tnp_add(y, adaptive_pick(tni_forward_child(f, tn_part_child_of(f->m, 0), x), column), 1);
+    if (!y) return false;
+    f->out[1] = tnp_mean(tnp_neg(y), tn_ints_of(NULL, -1), false, TN_NO_DTYPE);
+    f->out[0] = one ? tnp_squeeze_dim(y, 0) : y;
+    return f->out[0] && f->out[1];
+}
+TN_MODULE(adaptive_log_softmax_with_loss,
+          "AdaptiveLogSoftmaxWithLoss(int in_features, int n_classes, int[] cutoffs, float "
+          "div_value=4.0, bool head_bias=False)",
+          TN_DOC(.shapes = "input_ (N, in_features), target_ (N) of int64, or both without N -> "
+                           "output (N), loss ()",
+                 .example = "tn_nn_adaptive_log_softmax_with_loss(64, 1000, TN_DIMS(100, 500))"),
+          .call = "(Tensor input_, Tensor target_) -> (Tensor output, Tensor loss)",
+          .takes = "input_(*, in_features)", .build = adaptive_log_softmax_with_loss_build,
+          .forward = adaptive_log_softmax_with_loss_forward,
+          .sample = TNI_FOR_TESTS("16 10 [3,6]: (5,16) (5):i64<10 | 8 9 [2] 2.0 True: (8) ():i64<9"))
+
 /* src/nn/attention.c - MultiheadAttention, composed of products and a softmax as torch's own */
 
 #include <math.h>
@@ -16472,6 +17805,184 @@ TN_MODULE(
     .forward = transformer_decoder_layer_forward,
     .sample = TNI_FOR_TESTS("4 2 6 0.0: (3,2,4) (5,2,4) | 4 2 6 0.0 norm_first=True activation=gelu "
               "batch_first=True: (2,3,4) (2,5,4)"))
+
+enum { TRANSFORMER_LAYERS = 1 << 16 };
+
+static bool transformer_stack(tn_module *m, const tn_mrow *row, tn_module *layer, int64_t layers,
+                              tn_module *norm) {
+    tn_module *list;
+    if (!layer || layer->row != row)
+        return tni_nn_error(TN_INVALID, "the layer must be a %s", tni_mgen_of(row)->type);
+    if (layers > TRANSFORMER_LAYERS)
+        return tni_nn_error(TN_INVALID, "num_layers: expected at most %d, got %lld",
+                            TRANSFORMER_LAYERS, (long long)layers);
+    list = tni_module_list();
+    if (!tn_part_child_at(NULL, 0, m, "layers", NULL, list)) return false;
+    for (int64_t i = 0; i < layers; i++)
+        if (!tn_module_append_at(NULL, 0, list, tn_module_copy_at(NULL, 0, layer))) return false;
+    return !norm || tn_part_child_at(NULL, 0, m, "norm", NULL, tn_module_hold(norm));
+}
+static const tn_module *transformer_layers(const tn_module *m) { return tn_part_child_of(m, 0); }
+static bool transformer_end(tn_mframe *f, tn_tensor *x) {
+    tn_module *norm = x && f->m->nparts > 1 ? tn_part_child_of(f->m, 1) : NULL;
+    return (f->out[0] = norm ? tni_forward_child(f, norm, x) : x) != NULL;
+}
+static tn_tensor *transformer_next(const tn_tensor *outside, tn_tensor *x, tn_tensor *y) {
+    if (y && x != outside && y != x) tn_free(x);
+    return y;
+}
+
+static bool transformer_encoder_build(tn_module *m) {
+    TN_SELF(transformer_encoder, s, m);
+    return transformer_stack(m, &tni_module_transformer_encoder_layer, s->o.encoder_layer,
+                             s->o.num_layers, s->o.norm);
+}
+static bool transformer_encoder_forward(tn_mframe *f) {
+    TN_FORWARD(transformer_encoder, s, a, f);
+    const tn_module *layers = transformer_layers(&s->base);
+    tn_tensor *x = a->src;
+    for (int i = 0; x && i < layers->nparts; i++) {
+        const tn_nn_transformer_encoder_layer_forward_args next = {
+            a->mask, a->src_key_padding_mask, a->is_causal, tn_part_child_of(layers, i), x};
+        x = transformer_next(
+            a->src, x,
+            tn_nn_transformer_encoder_layer_forward_at(f->path.file, f->path.line, &next));
+    }
+    return transformer_end(f, x);
+}
+TN_MODULE(transformer_encoder,
+          "TransformerEncoder(Module encoder_layer, int num_layers, Module? norm=None, bool "
+          "enable_nested_tensor=True, bool mask_check=True)",
+          TN_DOC(.shapes = "src as the layer's -> the same",
+                 .example = "tn_nn_transformer_encoder("
+                            "tn_nn_transformer_encoder_layer(64, 4, .dropout = 0), 6)"),
+          .call = "(Tensor src, Tensor? mask=None, Tensor? src_key_padding_mask=None, bool "
+                  "is_causal=False) -> Tensor",
+          .build = transformer_encoder_build, .forward = transformer_encoder_forward,
+          .sample = TNI_FOR_TESTS("num_layers=2: (3,2,4)"))
+
+static bool transformer_decoder_build(tn_module *m) {
+    TN_SELF(transformer_decoder, s, m);
+    return transformer_stack(m, &tni_module_transformer_decoder_layer, s->o.decoder_layer,
+                             s->o.num_layers, s->o.norm);
+}
+static bool transformer_decoder_forward(tn_mframe *f) {
+    TN_FORWARD(transformer_decoder, s, a, f);
+    const tn_module *layers = transformer_layers(&s->base);
+    tn_tensor *x = a->tgt;
+    for (int i = 0; x && i < layers->nparts; i++) {
+        const tn_nn_transformer_decoder_layer_forward_args next = {a->tgt_mask,
+                                                                   a->memory_mask,
+                                                                   a->tgt_key_padding_mask,
+                                                                   a->memory_key_padding_mask,
+                                                                   a->tgt_is_causal,
+                                                                   a->memory_is_causal,
+                                                                   tn_part_child_of(layers, i),
+                                                                   x,
+                                                                   a->memory};
+        x = transformer_next(
+            a->tgt, x,
+            tn_nn_transformer_decoder_layer_forward_at(f->path.file, f->path.line, &next));
+    }
+    return transformer_end(f, x);
+}
+TN_MODULE(transformer_decoder,
+          "TransformerDecoder(Module decoder_layer, int num_layers, Module? norm=None)",
+          TN_DOC(.shapes = "tgt, memory as the layer's -> tgt's",
+                 .example = "tn_nn_transformer_decoder("
+                            "tn_nn_transformer_decoder_layer(64, 4, .dropout = 0), 6)"),
+          .call = "(Tensor tgt, Tensor memory, Tensor? tgt_mask=None, Tensor? memory_mask=None, "
+                  "Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool "
+                  "tgt_is_causal=False, bool memory_is_causal=False) -> Tensor",
+          .build = transformer_decoder_build, .forward = transformer_decoder_forward,
+          .sample = TNI_FOR_TESTS("num_layers=2: (3,2,4) (5,2,4)"))
+
+static tn_module *transformer_norm(const tn_nn_transformer_self *s) {
+    const int64_t d = s->o.d_model;
+    return tnp_nn_layer_norm(tn_ints_of(&d, 1), s->o.layer_norm_eps, true, s->o.bias, s->o.dtype,
+                             s->o.device);
+}
+static tn_module *transformer_new_encoder(const tn_nn_transformer_self *s) {
+    tn_module *layer;
+    if (s->o.custom_encoder) return tn_module_hold(s->o.custom_encoder);
+    layer = tnp_nn_transformer_encoder_layer(
+        s->o.d_model, s->o.nhead, s->o.dim_feedforward, s->o.dropout, s->o.activation,
+        s->o.layer_norm_eps, s->o.batch_first, s->o.norm_first, s->o.bias, s->o.dtype, s->o.device);
+    return tnp_nn_transformer_encoder(layer, s->o.num_encoder_layers, transformer_norm(s), true,
+                                      true, s->o.dtype, s->o.device);
+}
+static tn_module *transformer_new_decoder(const tn_nn_transformer_self *s) {
+    tn_module *layer;
+    if (s->o.custom_decoder) return tn_module_hold(s->o.custom_decoder);
+    layer = tnp_nn_transformer_decoder_layer(
+        s->o.d_model, s->o.nhead, s->o.dim_feedforward, s->o.dropout, s->o.activation,
+        s->o.layer_norm_eps, s->o.batch_first, s->o.norm_first, s->o.bias, s->o.dtype, s->o.device);
+    return tnp_nn_transformer_decoder(layer, s->o.num_decoder_layers, transformer_norm(s),
+                                      s->o.dtype, s->o.device);
+}
+static bool transformer_build(tn_module *m) {
+    TN_SELF(transformer, s, m);
+    const tn_module *encoder = s->o.custom_encoder, *decoder = s->o.custom_decoder;
+    if ((encoder && encoder->row != &tni_module_transformer_encoder) ||
+        (decoder && decoder->row != &tni_module_transformer_decoder))
+        return tni_nn_error(TN_INVALID, "custom_encoder and custom_decoder must be a "
+                                        "TransformerEncoder and a TransformerDecoder");
+    return tn_part_child_at(NULL, 0, m, "encoder", NULL, transformer_new_encoder(s)) &&
+           tn_part_child_at(NULL, 0, m, "decoder", NULL, transformer_new_decoder(s));
+}
+static bool transformer_reset(tn_module *m) {
+    tn_named_list all = tn_module_parameters(m);
+    bool ok = tn_ok();
+    for (int64_t i = 0; ok && i < all.n; i++)
+        if (tn_ndim(all.at[i].tensor) > 1)
+            ok = tn_nn_init_xavier_uniform_(all.at[i].tensor, 1) != NULL;
+    tn_named_free(all);
+    return ok;
+}
+static bool transformer_fits(const tn_nn_transformer_self *s, const tn_tensor *src,
+                             const tn_tensor *tgt) {
+    const int at = s->o.batch_first ? 0 : 1;
+    if (tn_ndim(src) == 3 && tn_ndim(tgt) == 3 && tn_size(src, at) != tn_size(tgt, at))
+        return tni_nn_error(TN_INVALID, "the batch number of src and tgt must be equal");
+    return true;
+}
+static bool transformer_forward(tn_mframe *f) {
+    TN_FORWARD(transformer, s, a, f);
+    tn_nn_transformer_encoder_forward_args first = {a->src_mask, a->src_key_padding_mask,
+                                                    a->src_is_causal, tn_part_child_of(&s->base, 0),
+                                                    a->src};
+    tn_nn_transformer_decoder_forward_args second = {a->tgt_mask,
+                                                     a->memory_mask,
+                                                     a->tgt_key_padding_mask,
+                                                     a->memory_key_padding_mask,
+                                                     a->tgt_is_causal,
+                                                     a->memory_is_causal,
+                                                     tn_part_child_of(&s->base, 1),
+                                                     a->tgt,
+                                                     NULL};
+    if (!transformer_fits(s, a->src, a->tgt)) return false;
+    second.memory = tn_nn_transformer_encoder_forward_at(f->path.file, f->path.line, &first);
+    if (!second.memory) return false;
+    f->out[0] = tn_nn_transformer_decoder_forward_at(f->path.file, f->path.line, &second);
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    transformer,
+    "Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int num_decoder_layers=6, "
+    "int dim_feedforward=2048, float dropout=0.1, Activation activation=relu, Module? "
+    "custom_encoder=None, Module? custom_decoder=None, float layer_norm_eps=1e-05, bool "
+    "batch_first=False, bool norm_first=False, bool bias=True)",
+    TN_DOC(.shapes = "src (S, N, d_model), tgt (T, N, d_model), or N first with batch_first -> "
+                     "tgt's",
+           .example = "tn_nn_transformer(.d_model = 64, .nhead = 4, .num_encoder_layers = 2)"),
+    .call = "(Tensor src, Tensor tgt, Tensor? src_mask=None, Tensor? tgt_mask=None, Tensor? "
+            "memory_mask=None, Tensor? src_key_padding_mask=None, Tensor? "
+            "tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool "
+            "src_is_causal=False, bool tgt_is_causal=False, bool memory_is_causal=False) -> Tensor",
+    .takes = "src(*, d_model); tgt(*, d_model)", .draws = "dropout", .build = transformer_build,
+    .reset = transformer_reset, .forward = transformer_forward,
+    .sample = TNI_FOR_TESTS("4 2 1 2 6 0.0: (3,2,4) (5,2,4) | 4 2 2 1 6 0.0 norm_first=True activation=gelu "
+              "batch_first=True: (2,3,4) (2,5,4) src_mask=(3,3)"))
 
 /* src/nn/conv.c - convolutions and transposed ones over lines, images and volumes */
 
@@ -16908,6 +18419,61 @@ TN_MODULE(unflatten, "Unflatten(int dim, int[] unflattened_size)",
           .repr = "dim=, unflattened_size[]=", .forward = unflatten_forward,
           .sample = TNI_FOR_TESTS("1 [2,3]: (2,6,2) | -1 [3,-1]: (2,6)"))
 
+/* src/nn/upsampling.c - modules that resize planes by interpolation */
+
+static bool upsample_forward(tn_mframe *f) {
+    TN_FORWARD(upsample, s, a, f);
+    if (s->o.align_corners &&
+        (s->o.mode == TN_RESIZE_MODE_NEAREST || s->o.mode == TN_RESIZE_MODE_NEAREST_EXACT ||
+         s->o.mode == TN_RESIZE_MODE_AREA))
+        return tni_nn_error(TN_INVALID,
+                            "align_corners option can only be set with the "
+                            "interpolating modes: linear, bilinear, bicubic, trilinear");
+    f->out[0] = tnp_interpolate(a->input, s->o.size, s->o.scale_factor, s->o.mode,
+                                s->o.align_corners, s->o.recompute_scale_factor, false);
+    return f->out[0] != NULL;
+}
+TN_MODULE(
+    upsample,
+    "Upsample(int[]? size=None, float[]? scale_factor=None, ResizeMode mode=nearest, bool "
+    "align_corners=False, bool recompute_scale_factor=False)",
+    TN_DOC(.shapes = "input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)",
+           .example = "tn_nn_upsample(.size = TN_DIMS(32, 32), .mode = TN_RESIZE_MODE_BILINEAR)",
+           .differs = "parameter align_corners: None stands for False there | "
+                      "parameter recompute_scale_factor: None stands for False there"),
+    .takes = "input(_, _, _, *)", .repr = "?size=, ?scale_factor=, mode='",
+    .forward = upsample_forward,
+    .sample = TNI_FOR_TESTS("[4,3]: (2,3,2,2) | None [1.5] mode=linear: (1,2,5) | "
+              "None [2.0,1.5] mode=bilinear align_corners=True: (1,2,3,4)"))
+
+static bool upsampling_nearest2d_forward(tn_mframe *f) {
+    TN_FORWARD(upsampling_nearest2d, s, a, f);
+    f->out[0] = tnp_interpolate(a->input, s->o.size, s->o.scale_factor, TN_RESIZE_MODE_NEAREST,
+                                false, false, false);
+    return f->out[0] != NULL;
+}
+TN_MODULE(upsampling_nearest2d,
+          "UpsamplingNearest2d(int[2]? size=None, float[]? scale_factor=None)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, size)",
+                 .example = "tn_nn_upsampling_nearest2d(.size = TN_DIMS(32, 32))"),
+          .takes = "input(_, _, _, _)",
+          .repr = "?size=, ?scale_factor=", .forward = upsampling_nearest2d_forward,
+          .sample = TNI_FOR_TESTS("[4,3]: (2,3,2,2) | None [1.5]: (1,2,4,5)"))
+
+static bool upsampling_bilinear2d_forward(tn_mframe *f) {
+    TN_FORWARD(upsampling_bilinear2d, s, a, f);
+    f->out[0] = tnp_interpolate(a->input, s->o.size, s->o.scale_factor, TN_RESIZE_MODE_BILINEAR,
+                                true, false, false);
+    return f->out[0] != NULL;
+}
+TN_MODULE(upsampling_bilinear2d,
+          "UpsamplingBilinear2d(int[2]? size=None, float[]? scale_factor=None)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, size)",
+                 .example = "tn_nn_upsampling_bilinear2d(.size = TN_DIMS(32, 32))"),
+          .takes = "input(_, _, _, _)",
+          .repr = "?size=, ?scale_factor=", .forward = upsampling_bilinear2d_forward,
+          .sample = TNI_FOR_TESTS("[4,3]: (2,3,2,2) | None [1.5]: (1,2,4,5)"))
+
 /* src/nn/loss.c - losses as modules: one operator call on input and target */
 
 #define LOSS_FORWARD(name, ...)                     \
@@ -17214,6 +18780,20 @@ TN_MODULE(batch_norm3d,
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm3d_reset, .forward = batch_norm3d_forward,
           .sample = TNI_FOR_TESTS("3: (2,3,2,2,3) | 2 affine=False: (3,2,2,1,3)"))
+
+NORM_BATCH_ROW(sync_batch_norm)
+TN_MODULE(sync_batch_norm,
+          "SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, *) -> the same", .example = "tn_nn_sync_batch_norm(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(_, num_features, *)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = sync_batch_norm_reset, .forward = sync_batch_norm_forward,
+          .sample = TNI_FOR_TESTS("3: (4,3) | 2 affine=False: (3,2,2,1)"))
 
 #undef NORM_BATCH_ROW
 
@@ -17693,6 +19273,75 @@ TN_MODULE(max_unpool3d, "MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, in
           .sample = TNI_FOR_TESTS("[2]: (1,2,1,1,3) (1,2,1,1,3):i64:permutation | [3,2,1] stride=[2]: (1,1,1,4) "
                     "(1,1,1,4):i64:permutation"))
 #undef POOL_MODULE_BACK
+
+static bool fractional_options(tn_ints size, tn_floats ratio, int dims) {
+    const bool sized = tn_ints_given(size), scaled = ratio.n >= 0;
+    if (!sized && !scaled)
+        return tni_nn_error(TN_INVALID, "requires either an output size or a pooling ratio");
+    if (sized && scaled)
+        return tni_nn_error(TN_INVALID, "only one of output_size and output_ratio may be given");
+    if (scaled && ratio.n != 1 && ratio.n != dims)
+        return tni_nn_error(TN_INVALID, "output_ratio: expected 1 or %d numbers, got %lld", dims,
+                            (long long)ratio.n);
+    for (int64_t i = 0; scaled && i < ratio.n; i++)
+        if (!(ratio.at[i] > 0 && ratio.at[i] < 1))
+            return tni_nn_error(TN_INVALID, "output_ratio must be between 0 and 1 (got %g)",
+                                ratio.at[i]);
+    return true;
+}
+static tn_ints fractional_sizes(const tn_tensor *x, tn_ints size, tn_floats ratio, int dims,
+                                int64_t to[3]) {
+    if (ratio.n < 0) return size;
+    for (int i = 0; i < dims; i++)
+        to[i] = (int64_t)((double)tn_size(x, i - dims) * ratio.at[ratio.n == 1 ? 0 : i]);
+    return tn_ints_of(to, dims);
+}
+static tn_tensor *fractional_samples(tn_tensor *x, tn_tensor *given, int dims) {
+    int64_t sizes[3];
+    if (given) return given;
+    sizes[0] = tn_ndim(x) == dims + 1 ? 1 : tn_size(x, 0);
+    sizes[1] = tn_size(x, -1 - dims);
+    sizes[2] = dims;
+    return tnp_rand(tn_ints_of(sizes, 3), NULL, tn_dtype_of(x), tn_device_of(x));
+}
+#define POOL_FRACTIONAL(name, dims)                                                         \
+    static bool name##_build(tn_module *m) {                                                \
+        TN_SELF(name, s, m);                                                                \
+        if (s->o.return_indices)                                                            \
+            return tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
+        return fractional_options(s->o.output_size, s->o.output_ratio, dims);               \
+    }                                                                                       \
+    static bool name##_forward(tn_mframe *f) {                                              \
+        TN_FORWARD(name, s, a, f);                                                          \
+        int64_t to[3] = {0, 0, 0};                                                          \
+        const tn_ints size =                                                                \
+            fractional_sizes(a->input, s->o.output_size, s->o.output_ratio, dims, to);      \
+        tn_tensor *samples = fractional_samples(a->input, s->_random_samples, dims);        \
+        if (!samples) return false;                                                         \
+        f->out[0] = tnp_##name(a->input, s->o.kernel_size, size, samples).result;           \
+        return f->out[0] != NULL;                                                           \
+    }
+
+POOL_FRACTIONAL(fractional_max_pool2d, 2)
+TN_MODULE(fractional_max_pool2d,
+          "FractionalMaxPool2d(int[2] kernel_size, int[2]? output_size=None, float[]? "
+          "output_ratio=None, bool return_indices=False, Tensor? _random_samples=None)",
+          TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_fractional_max_pool2d(TN_DIMS(2), .output_size = TN_DIMS(7))"),
+          .parts = "buffer _random_samples = _random_samples", .takes = "input(*, _, _, _)",
+          .build = fractional_max_pool2d_build, .forward = fractional_max_pool2d_forward,
+          .sample = TNI_FOR_TESTS("[2] [4,3] _random_samples=(2,3,2): (2,3,7,6)"))
+
+POOL_FRACTIONAL(fractional_max_pool3d, 3)
+TN_MODULE(fractional_max_pool3d,
+          "FractionalMaxPool3d(int[3] kernel_size, int[3]? output_size=None, float[]? "
+          "output_ratio=None, bool return_indices=False, Tensor? _random_samples=None)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_fractional_max_pool3d(TN_DIMS(2), .output_size = TN_DIMS(7))"),
+          .parts = "buffer _random_samples = _random_samples", .takes = "input(*, _, _, _, _)",
+          .build = fractional_max_pool3d_build, .forward = fractional_max_pool3d_forward,
+          .sample = TNI_FOR_TESTS("[2] [4,3,2] _random_samples=(1,2,3): (1,2,7,6,5)"))
+#undef POOL_FRACTIONAL
 
 /* src/nn/recurrent.c - RNN, LSTM and GRU, and one step of each */
 
@@ -18421,18 +20070,27 @@ TN_API bool tn_parallel_share_at(const char *file, int line, tn_parallel *p) {
     return ok;
 }
 
-/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl, lean_begin.inl or steps_begin.inl */
 #ifdef TNI_COLD
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#undef __OPTIMIZE_SIZE__
+#endif
 #undef TNI_COLD
 #endif
 
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled for size: no call of a small tensor runs through it and it has no loop over elements of its own, or it runs once, at a file, at an error or for a text */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#if defined(__clang__)
+#define TNI_COLD
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
+#pragma GCC optimize("Os")
+#endif
 #endif
 
 /* src/optim/optimizer.c - groups of parameters with options, states, and the step */
@@ -18834,9 +20492,45 @@ TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
 
 /* src/optim/rules.c - what optimizers that step by fused_step share */
 
-TN_PRIV bool tni_option_bound(double value, const char *name) {
-    return value >= 0 ||
-           tni_nn_error(TN_INVALID, "%s is %g, but must not be negative", name, value);
+static const char *option_text(double value, char to[40]) {
+    snprintf(to, 40, "%.9g", value);
+    if (!to[strspn(to, "-0123456789")]) strcat(to, ".0");
+    return to;
+}
+TN_PRIV bool tni_option_bound(double value, const char *what) {
+    const bool rate = !strcmp(what, "learning rate"), epsilon = !strcmp(what, "epsilon value");
+    const int n = (int)strcspn(what, " ");
+    char text[40];
+    return value >= 0 || tni_nn_error(TN_INVALID, "Invalid %s: %s, but %.*s must not be negative",
+                                      what, option_text(value, text), rate || epsilon ? 3 : n,
+                                      rate      ? "lr"
+                                      : epsilon ? "eps"
+                                                : what);
+}
+TN_PRIV bool tni_option_should(bool good, const char *what, const char *should, double value) {
+    char text[40];
+    return good || tni_nn_error(TN_INVALID, "%s should be %s but is: %s", what, should,
+                                option_text(value, text));
+}
+TN_PRIV bool tni_option_betas(double first, double second) {
+    const int at = first >= 0 && first < 1;
+    char text[40];
+    return (at && second >= 0 && second < 1) ||
+           tni_nn_error(TN_INVALID,
+                        "Invalid beta parameter at index %d: %s, expected betas in [0, 1)", at,
+                        option_text(at ? second : first, text));
+}
+TN_PRIV bool tni_option_etas(double below, double above) {
+    char text[40], more[40];
+    return (below > 0 && below < 1 && above > 1) ||
+           tni_nn_error(TN_INVALID,
+                        "Invalid eta values: %s, %s, expected etas in (0, 1) and above 1",
+                        option_text(below, text), option_text(above, more));
+}
+TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expected) {
+    char text[40];
+    return tni_nn_error(TN_INVALID, "Invalid %s: %s, expected %s", what, option_text(value, text),
+                        expected);
 }
 
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
@@ -18880,14 +20574,9 @@ ADAM_OPTIONS(adamw)
 #undef ADAM_OPTIONS
 
 static bool adam_check_options(adam_view o) {
-    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o.lr);
-    if (!(o.eps >= 0))
-        return tni_nn_error(TN_INVALID, "eps is %g, but must not be negative", o.eps);
-    if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)", o.beta1,
-                            o.beta2);
-    return o.weight_decay >= 0 ||
-           tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative", o.weight_decay);
+    return tni_option_bound(o.lr, "learning rate") && tni_option_bound(o.eps, "epsilon value") &&
+           tni_option_betas(o.beta1, o.beta2) &&
+           tni_option_bound(o.weight_decay, "weight_decay value");
 }
 
 enum {
@@ -18960,15 +20649,14 @@ TN_OPTIMIZER(
 
 static bool sgd_check(const void *options) {
     const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
-    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
-    if (!(o->momentum >= 0))
-        return tni_nn_error(TN_INVALID, "momentum is %g, but must not be negative", o->momentum);
-    if (!(o->weight_decay >= 0))
-        return tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative",
-                            o->weight_decay);
-    if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
-        return tni_nn_error(TN_INVALID, "nesterov needs a momentum and zero dampening");
-    return true;
+    if (!tni_option_bound(o->lr, "learning rate") ||
+        !tni_option_bound(o->momentum, "momentum value") ||
+        !tni_option_bound(o->weight_decay, "weight_decay value"))
+        return false;
+    return !o->nesterov || (o->momentum > 0 && o->dampening == 0) ||
+           tni_nn_error(
+               TN_INVALID,
+               "Nesterov momentum requires a momentum and zero dampening; nesterov is true");
 }
 static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
@@ -19006,10 +20694,11 @@ TN_OPTIMIZER(sgd,
 
 static bool adagrad_check(const void *options) {
     const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lr_decay, "lr_decay") &&
-           tni_option_bound(o->weight_decay, "weight_decay") &&
-           tni_option_bound(o->initial_accumulator_value, "initial_accumulator_value") &&
-           tni_option_bound(o->eps, "eps");
+    return tni_option_bound(o->lr, "learning rate") &&
+           tni_option_bound(o->lr_decay, "lr_decay value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value") &&
+           tni_option_bound(o->initial_accumulator_value, "initial_accumulator_value value") &&
+           tni_option_bound(o->eps, "epsilon value");
 }
 static tn_tensor *adagrad_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
@@ -19035,9 +20724,10 @@ TN_OPTIMIZER(adagrad,
 
 static bool rmsprop_check(const void *options) {
     const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)options;
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps, "eps") &&
-           tni_option_bound(o->momentum, "momentum") &&
-           tni_option_bound(o->weight_decay, "weight_decay") && tni_option_bound(o->alpha, "alpha");
+    return tni_option_bound(o->lr, "learning rate") && tni_option_bound(o->eps, "epsilon value") &&
+           tni_option_bound(o->momentum, "momentum value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value") &&
+           tni_option_bound(o->alpha, "alpha value");
 }
 static uint32_t rmsprop_uses(const void *options) {
     const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)options;
@@ -19066,9 +20756,9 @@ TN_OPTIMIZER(
 static bool adadelta_check(const void *options) {
     const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)options;
     if (!(o->rho >= 0 && o->rho <= 1))
-        return tni_nn_error(TN_INVALID, "rho is %g, expected a value in [0, 1]", o->rho);
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps, "eps") &&
-           tni_option_bound(o->weight_decay, "weight_decay");
+        return tni_option_invalid("rho value", o->rho, "a number in [0, 1]");
+    return tni_option_bound(o->lr, "learning rate") && tni_option_bound(o->eps, "epsilon value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value");
 }
 static bool adadelta_step(tn_ostep *s) {
     enum { FACTORS = 6 };
@@ -19093,11 +20783,9 @@ TN_OPTIMIZER(adadelta,
 #include <math.h>
 
 static bool moments_check(double lr, tn_floats betas, double eps, double decay) {
-    if (!(betas.at[0] >= 0 && betas.at[0] < 1 && betas.at[1] >= 0 && betas.at[1] < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)",
-                            betas.at[0], betas.at[1]);
-    return tni_option_bound(lr, "lr") && tni_option_bound(eps, "eps") &&
-           tni_option_bound(decay, "weight_decay");
+    return tni_option_bound(lr, "learning rate") && tni_option_bound(eps, "epsilon value") &&
+           tni_option_betas(betas.at[0], betas.at[1]) &&
+           tni_option_bound(decay, "weight_decay value");
 }
 static void moments_decay(double *to, double lr, double decay, bool decoupled) {
     if (!decoupled || decay == 0) return;
@@ -19131,7 +20819,7 @@ TN_OPTIMIZER(adamax,
 static bool nadam_check(const void *options) {
     const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)options;
     return moments_check(o->lr, o->betas, o->eps, o->weight_decay) &&
-           tni_option_bound(o->momentum_decay, "momentum_decay");
+           tni_option_bound(o->momentum_decay, "momentum_decay value");
 }
 static double nadam_momentum(const tn_optim_nadam_args *o, double t) {
     return o->betas.at[0] * fma(-0.5, pow(0.96, fma(t, o->momentum_decay, 0)), 1);
@@ -19201,8 +20889,9 @@ TN_OPTIMIZER(radam,
 
 static bool asgd_check(const void *options) {
     const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lambd, "lambd") &&
-           tni_option_bound(o->alpha, "alpha") && tni_option_bound(o->weight_decay, "weight_decay");
+    return tni_option_bound(o->lr, "learning rate") && tni_option_bound(o->lambd, "lambd value") &&
+           tni_option_bound(o->alpha, "alpha value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value");
 }
 static bool asgd_step(tn_ostep *s) {
     enum { FACTORS = 5 };
@@ -19228,11 +20917,8 @@ TN_OPTIMIZER(asgd,
 
 static bool rprop_check(const void *options) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    const double below = o->etas.at[0], above = o->etas.at[1];
-    if (!(below > 0 && below < 1 && above > 1))
-        return tni_nn_error(TN_INVALID, "etas are %g and %g, expected values in (0, 1) and above 1",
-                            below, above);
-    return tni_option_bound(o->lr, "lr");
+    if (!tni_option_bound(o->lr, "learning rate")) return false;
+    return tni_option_etas(o->etas.at[0], o->etas.at[1]);
 }
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
@@ -19265,13 +20951,13 @@ enum { FACTORED_ROW, FACTORED_COLUMN, FACTORED_ALL, FACTORED_STATES };
 
 static bool adafactor_check(const void *options) {
     const tn_optim_adafactor_args *o = (const tn_optim_adafactor_args *)options;
-    if (!(o->beta2_decay <= 0))
-        return tni_nn_error(TN_INVALID, "beta2_decay is %g, but must not be positive",
-                            o->beta2_decay);
-    if (!(o->d >= 1)) return tni_nn_error(TN_INVALID, "d is %g, but must be 1 or more", o->d);
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps.at[1], "eps[1]") &&
-           (o->eps.at[0] == -1 || tni_option_bound(o->eps.at[0], "eps[0]")) &&
-           tni_option_bound(o->weight_decay, "weight_decay");
+    const double first = o->eps.at[0], second = o->eps.at[1];
+    return tni_option_should(o->lr >= 0, "Learning rate", ">= 0", o->lr) &&
+           tni_option_should(o->beta2_decay <= 0, "beta2_decay", "<= 0", o->beta2_decay) &&
+           tni_option_should(first >= 0 || first == -1, "epsilon1", ">= 0", first) &&
+           tni_option_should(second >= 0, "epsilon2", ">= 0", second) &&
+           tni_option_should(o->d >= 1, "Clipping threshold d", ">= 1", o->d) &&
+           tni_option_should(o->weight_decay >= 0, "weight_decay", ">= 0", o->weight_decay);
 }
 
 static tn_tensor *adafactor_begin(const void *options, const tn_tensor *p, int k) {
@@ -19375,8 +21061,9 @@ static bool muon_check(const void *options) {
     if (o->ns_steps >= 100)
         return tni_nn_error(TN_INVALID, "ns_steps is %lld, expected fewer than 100",
                             (long long)o->ns_steps);
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->momentum, "momentum") &&
-           tni_option_bound(o->weight_decay, "weight_decay");
+    return tni_option_should(o->lr >= 0, "Learning rate", ">= 0", o->lr) &&
+           tni_option_should(o->momentum >= 0, "momentum", ">= 0", o->momentum) &&
+           tni_option_should(o->weight_decay >= 0, "weight decay", ">= 0", o->weight_decay);
 }
 static tn_tensor *muon_begin(const void *options, const tn_tensor *p, int k) {
     (void)options, (void)k;
@@ -20214,10 +21901,13 @@ TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
     tni_step_end(&step);
     return ok ? value : (double)NAN;
 }
+TN_API void tn_lbfgs_zero_grad(tn_lbfgs *l) {
+    for (int64_t i = 0; l && i < l->n; i++) tn_zero_grad(l->param[i]);
+}
 TN_API int64_t tn_lbfgs_evaluations(const tn_lbfgs *l) { return l ? l->evaluations : 0; }
 
 static bool lbfgs_check(const tn_lbfgs_args *o) {
-    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
+    if (!tni_option_bound(o->lr, "learning rate")) return false;
     if (o->max_iter < 1 || o->max_eval < 1 || o->history_size < 1)
         return tni_nn_error(TN_INVALID, "max_iter, max_eval and history_size must be positive");
     if (!(o->tolerance_grad >= 0 && o->tolerance_change >= 0))
@@ -20298,20 +21988,6 @@ TN_API void tn_lbfgs_free(tn_lbfgs *l) {
     if (l->al) tn_alloc_free(l->al, history * sizeof *l->al);
     tn_alloc_free(l, sizeof *l);
 }
-
-/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
-#ifdef TNI_COLD
-#pragma GCC pop_options
-#undef TNI_COLD
-#endif
-
-/* src/base/rare_begin.inl - what stands from here to cold_end.inl is compiled for size: what runs once, at a file, at an error or for a text, and has no loop over elements of its own */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
-#define TNI_COLD
-#pragma GCC push_options
-#pragma GCC optimize("Os")
-#endif
 
 /* src/optim/state.c - an optimizer's state as named tensors, out and in */
 
@@ -20940,18 +22616,27 @@ TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void 
     return checkpoint_run(file, line, &from, state, checkpoint_load);
 }
 
-/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl, lean_begin.inl or steps_begin.inl */
 #ifdef TNI_COLD
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#undef __OPTIMIZE_SIZE__
+#endif
 #undef TNI_COLD
 #endif
 
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled for size: no call of a small tensor runs through it and it has no loop over elements of its own, or it runs once, at a file, at an error or for a text */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#if defined(__clang__)
+#define TNI_COLD
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
+#pragma GCC optimize("Os")
+#endif
 #endif
 
 /* src/data/dataset.c - sets of items over tensors, images, IDX files, and parts of other sets */
@@ -22724,6 +24409,46 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax2d) = {"Softmax2d", &tni_make_softmax2d,
     NULL, 0, 0, offsetof(tn_nn_softmax2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_log_softmax_with_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_log_softmax_with_loss);
+static const tn_param tni_params_nn_adaptive_log_softmax_with_loss[] = {
+    {"in_features", TN_T_INT, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_args, in_features),
+     0, -1, NULL},
+    {"n_classes", TN_T_INT, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_args, n_classes), 0,
+     -1, NULL},
+    {"cutoffs", TN_T_INTS, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_args, cutoffs), 0, -1,
+     NULL},
+    {"div_value", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_adaptive_log_softmax_with_loss_args,
+     div_value), 0, -1, NULL},
+    {"head_bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_log_softmax_with_loss_args,
+     head_bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_adaptive_log_softmax_with_loss_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_adaptive_log_softmax_with_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_log_softmax_with_loss_args tni_defaults_nn_adaptive_log_softmax_with_loss = {4, false, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_log_softmax_with_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_log_softmax_with_loss = {tni_params_nn_adaptive_log_softmax_with_loss, &tni_defaults_nn_adaptive_log_softmax_with_loss, tni_names_nn_adaptive_log_softmax_with_loss, NULL, 7, 0, 0, 0, sizeof(tn_nn_adaptive_log_softmax_with_loss_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_adaptive_log_softmax_with_loss_forward[] = {
+    {"input_", TN_T_TENSOR, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_forward_args, input_),
+     0, -1, NULL},
+    {"target_", TN_T_TENSOR, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_forward_args,
+     target_), 0, -1, NULL},
+};
+static const tn_nn_adaptive_log_softmax_with_loss_forward_args tni_defaults_nn_adaptive_log_softmax_with_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_adaptive_log_softmax_with_loss_forward[] = {"output", "loss",
+    NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_adaptive_log_softmax_with_loss = {tni_params_nn_adaptive_log_softmax_with_loss_forward, &tni_defaults_nn_adaptive_log_softmax_with_loss_forward, tni_names_nn_adaptive_log_softmax_with_loss_forward, NULL, 2, 2, 2, 0, sizeof(tn_nn_adaptive_log_softmax_with_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_log_softmax_with_loss) = {"AdaptiveLogSoftmaxWithLoss", &tni_make_adaptive_log_softmax_with_loss, &tni_call_adaptive_log_softmax_with_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_multihead_attention);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_multihead_attention);
 static const tn_param tni_params_nn_multihead_attention[] = {
@@ -23323,17 +25048,18 @@ static const tn_param tni_params_nn_embedding[] = {
      padding_idx), 0, -1, NULL},
     {"scale_grad_by_freq", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_args,
      scale_grad_by_freq), 0, -1, NULL},
+    {"sparse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_args, sparse), 0, -1, NULL},
     {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args, dtype), 0,
      -1, NULL},
     {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args, device),
      0, -1, NULL},
 };
-static const tn_nn_embedding_args tni_defaults_nn_embedding = {TN_NONE, false, TN_NO_DTYPE,
+static const tn_nn_embedding_args tni_defaults_nn_embedding = {TN_NONE, false, false, TN_NO_DTYPE,
     TN_NO_DEVICE, 0, 0};
 static const char *const tni_names_nn_embedding[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding = {tni_params_nn_embedding, &tni_defaults_nn_embedding,
-    tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
+    tni_names_nn_embedding, NULL, 7, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
     TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_embedding[] = {
@@ -23354,6 +25080,7 @@ static const tn_param tni_params_nn_embedding_bag[] = {
      scale_grad_by_freq), 0, -1, NULL},
     {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, mode), 0, -1,
      tni_nn_words_bag_mode},
+    {"sparse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, sparse), 0, -1, NULL},
     {"include_last_offset", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
      include_last_offset), 0, -1, NULL},
     {"padding_idx", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
@@ -23364,11 +25091,11 @@ static const tn_param tni_params_nn_embedding_bag[] = {
      device), 0, -1, NULL},
 };
 static const tn_nn_embedding_bag_args tni_defaults_nn_embedding_bag = {false, TN_BAG_MODE_MEAN,
-    false, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+    false, false, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
 static const char *const tni_names_nn_embedding_bag[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding_bag = {tni_params_nn_embedding_bag,
-    &tni_defaults_nn_embedding_bag, tni_names_nn_embedding_bag, NULL, 8, 0, 0, 0,
+    &tni_defaults_nn_embedding_bag, tni_names_nn_embedding_bag, NULL, 9, 0, 0, 0,
     sizeof(tn_nn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_embedding_bag_forward[] = {
@@ -24479,6 +26206,44 @@ static const tn_mfield tni_fields_batch_norm3d[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm3d) = {"BatchNorm3d", &tni_make_batch_norm3d, NULL, tni_fields_batch_norm3d,
     NULL, 5, 0, offsetof(tn_nn_batch_norm3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_sync_batch_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_sync_batch_norm);
+static const tn_param tni_params_nn_sync_batch_norm[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_sync_batch_norm_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_sync_batch_norm_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_sync_batch_norm_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_sync_batch_norm_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_sync_batch_norm_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_sync_batch_norm_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_sync_batch_norm_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_sync_batch_norm_args, device), 0, -1, NULL},
+};
+static const tn_nn_sync_batch_norm_args tni_defaults_nn_sync_batch_norm = {1e-05, {0.1, TN_GIVEN},
+    true, true, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_sync_batch_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_sync_batch_norm = {tni_params_nn_sync_batch_norm,
+    &tni_defaults_nn_sync_batch_norm, tni_names_nn_sync_batch_norm, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_sync_batch_norm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_sync_batch_norm[] = {
+    {"weight", offsetof(tn_nn_sync_batch_norm_self, weight)},
+    {"bias", offsetof(tn_nn_sync_batch_norm_self, bias)},
+    {"running_mean", offsetof(tn_nn_sync_batch_norm_self, running_mean)},
+    {"running_var", offsetof(tn_nn_sync_batch_norm_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_sync_batch_norm_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_sync_batch_norm) = {"SyncBatchNorm", &tni_make_sync_batch_norm, NULL, tni_fields_sync_batch_norm,
+    NULL, 5, 0, offsetof(tn_nn_sync_batch_norm_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm1d);
@@ -25628,6 +27393,76 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool3d) = {"MaxUnpool3d", &tni_make_max_u
     NULL, 0, 0, offsetof(tn_nn_max_unpool3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_fractional_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_fractional_max_pool2d);
+static const tn_param tni_params_nn_fractional_max_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_fractional_max_pool2d_args, kernel_size), 0, 2,
+     NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, output_size), 0, 2, NULL},
+    {"output_ratio", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, output_ratio), 0, -1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool2d_args,
+     return_indices), 0, -1, NULL},
+    {"_random_samples", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, _random_samples), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_fractional_max_pool2d_args tni_defaults_nn_fractional_max_pool2d = {{NULL, -1},
+    {NULL, -1}, false, NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_fractional_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_fractional_max_pool2d = {tni_params_nn_fractional_max_pool2d,
+    &tni_defaults_nn_fractional_max_pool2d, tni_names_nn_fractional_max_pool2d, NULL, 7, 1, 0, 0,
+    sizeof(tn_nn_fractional_max_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {4,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_fractional_max_pool2d[] = {
+    {"_random_samples", offsetof(tn_nn_fractional_max_pool2d_self, _random_samples)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_fractional_max_pool2d) = {"FractionalMaxPool2d", &tni_make_fractional_max_pool2d, NULL, tni_fields_fractional_max_pool2d,
+    NULL, 1, 0, offsetof(tn_nn_fractional_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_fractional_max_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_fractional_max_pool3d);
+static const tn_param tni_params_nn_fractional_max_pool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_fractional_max_pool3d_args, kernel_size), 0, 3,
+     NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, output_size), 0, 3, NULL},
+    {"output_ratio", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, output_ratio), 0, -1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool3d_args,
+     return_indices), 0, -1, NULL},
+    {"_random_samples", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, _random_samples), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, device), 0, -1, NULL},
+};
+static const tn_nn_fractional_max_pool3d_args tni_defaults_nn_fractional_max_pool3d = {{NULL, -1},
+    {NULL, -1}, false, NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_fractional_max_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_fractional_max_pool3d = {tni_params_nn_fractional_max_pool3d,
+    &tni_defaults_nn_fractional_max_pool3d, tni_names_nn_fractional_max_pool3d, NULL, 7, 1, 0, 0,
+    sizeof(tn_nn_fractional_max_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {4,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_fractional_max_pool3d[] = {
+    {"_random_samples", offsetof(tn_nn_fractional_max_pool3d_self, _random_samples)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_fractional_max_pool3d) = {"FractionalMaxPool3d", &tni_make_fractional_max_pool3d, NULL, tni_fields_fractional_max_pool3d,
+    NULL, 1, 0, offsetof(tn_nn_fractional_max_pool3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -26117,6 +27952,262 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_decoder_layer) = {"TransformerDecod
     NULL, 11, 0, offsetof(tn_nn_transformer_decoder_layer_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_encoder);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_encoder);
+static const tn_param tni_params_nn_transformer_encoder[] = {
+    {"encoder_layer", TN_T_MODULE, 0, offsetof(tn_nn_transformer_encoder_args, encoder_layer), 0,
+     -1, NULL},
+    {"num_layers", TN_T_INT, 0, offsetof(tn_nn_transformer_encoder_args, num_layers), 0, -1, NULL},
+    {"norm", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     norm), 0, -1, NULL},
+    {"enable_nested_tensor", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     enable_nested_tensor), 0, -1, NULL},
+    {"mask_check", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args, mask_check),
+     0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_args tni_defaults_nn_transformer_encoder = {NULL, true,
+    true, TN_NO_DTYPE, TN_NO_DEVICE, NULL, 0};
+static const char *const tni_names_nn_transformer_encoder[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_encoder = {tni_params_nn_transformer_encoder,
+    &tni_defaults_nn_transformer_encoder, tni_names_nn_transformer_encoder, NULL, 7, 0, 0, 0,
+    sizeof(tn_nn_transformer_encoder_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_encoder_forward[] = {
+    {"src", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_encoder_forward_args, src), 0, -1, NULL},
+    {"mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_forward_args, mask), 0, -1, NULL},
+    {"src_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_forward_args, src_key_padding_mask), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_forward_args,
+     is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_forward_args tni_defaults_nn_transformer_encoder_forward = {NULL, NULL, false, NULL, NULL};
+static const char *const tni_names_nn_transformer_encoder_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_encoder = {tni_params_nn_transformer_encoder_forward,
+    &tni_defaults_nn_transformer_encoder_forward, tni_names_nn_transformer_encoder_forward, NULL,
+    4, 3, 1, 0, sizeof(tn_nn_transformer_encoder_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_encoder) = {"TransformerEncoder", &tni_make_transformer_encoder, &tni_call_transformer_encoder, NULL,
+    NULL, 0, 0, offsetof(tn_nn_transformer_encoder_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_decoder);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_decoder);
+static const tn_param tni_params_nn_transformer_decoder[] = {
+    {"decoder_layer", TN_T_MODULE, 0, offsetof(tn_nn_transformer_decoder_args, decoder_layer), 0,
+     -1, NULL},
+    {"num_layers", TN_T_INT, 0, offsetof(tn_nn_transformer_decoder_args, num_layers), 0, -1, NULL},
+    {"norm", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_args,
+     norm), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_args tni_defaults_nn_transformer_decoder = {NULL,
+    TN_NO_DTYPE, TN_NO_DEVICE, NULL, 0};
+static const char *const tni_names_nn_transformer_decoder[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_decoder = {tni_params_nn_transformer_decoder,
+    &tni_defaults_nn_transformer_decoder, tni_names_nn_transformer_decoder, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_transformer_decoder_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_decoder_forward[] = {
+    {"tgt", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_forward_args, tgt), 0, -1, NULL},
+    {"memory", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_forward_args, memory), 0, -1,
+     NULL},
+    {"tgt_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, tgt_mask), 0, -1, NULL},
+    {"memory_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, memory_mask), 0, -1, NULL},
+    {"tgt_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, tgt_key_padding_mask), 0, -1, NULL},
+    {"memory_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, memory_key_padding_mask), 0, -1, NULL},
+    {"tgt_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_forward_args,
+     tgt_is_causal), 0, -1, NULL},
+    {"memory_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_forward_args,
+     memory_is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_forward_args tni_defaults_nn_transformer_decoder_forward = {NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL};
+static const char *const tni_names_nn_transformer_decoder_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_decoder = {tni_params_nn_transformer_decoder_forward,
+    &tni_defaults_nn_transformer_decoder_forward, tni_names_nn_transformer_decoder_forward, NULL,
+    8, 6, 1, 0, sizeof(tn_nn_transformer_decoder_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3,
+    4, 5, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_decoder) = {"TransformerDecoder", &tni_make_transformer_decoder, &tni_call_transformer_decoder, NULL,
+    NULL, 0, 0, offsetof(tn_nn_transformer_decoder_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer);
+static const tn_param tni_params_nn_transformer[] = {
+    {"d_model", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, d_model), 0, -1, NULL},
+    {"nhead", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, nhead), 0, -1, NULL},
+    {"num_encoder_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     num_encoder_layers), 0, -1, NULL},
+    {"num_decoder_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     num_decoder_layers), 0, -1, NULL},
+    {"dim_feedforward", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, dim_feedforward),
+     0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, dropout), 0, -1, NULL},
+    {"activation", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, activation), 0, -1,
+     tni_nn_words_activation},
+    {"custom_encoder", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     custom_encoder), 0, -1, NULL},
+    {"custom_decoder", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     custom_decoder), 0, -1, NULL},
+    {"layer_norm_eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, layer_norm_eps),
+     0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, batch_first), 0, -1,
+     NULL},
+    {"norm_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, norm_first), 0, -1,
+     NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_transformer_args tni_defaults_nn_transformer = {512, 8, 6, 6, 2048, 0.1,
+    TN_ACTIVATION_RELU, NULL, NULL, 1e-05, false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_transformer[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer = {tni_params_nn_transformer,
+    &tni_defaults_nn_transformer, tni_names_nn_transformer, NULL, 15, 0, 0, 0,
+    sizeof(tn_nn_transformer_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_forward[] = {
+    {"src", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_forward_args, src), 0, -1, NULL},
+    {"tgt", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_forward_args, tgt), 0, -1, NULL},
+    {"src_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, src_mask), 0, -1, NULL},
+    {"tgt_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, tgt_mask), 0, -1, NULL},
+    {"memory_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, memory_mask), 0, -1, NULL},
+    {"src_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, src_key_padding_mask), 0, -1, NULL},
+    {"tgt_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, tgt_key_padding_mask), 0, -1, NULL},
+    {"memory_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, memory_key_padding_mask), 0, -1, NULL},
+    {"src_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_forward_args,
+     src_is_causal), 0, -1, NULL},
+    {"tgt_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_forward_args,
+     tgt_is_causal), 0, -1, NULL},
+    {"memory_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_forward_args,
+     memory_is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_forward_args tni_defaults_nn_transformer_forward = {NULL, NULL,
+    NULL, NULL, NULL, NULL, false, false, false, NULL, NULL, NULL};
+static const char *const tni_names_nn_transformer_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer = {tni_params_nn_transformer_forward,
+    &tni_defaults_nn_transformer_forward, tni_names_nn_transformer_forward, NULL, 11, 8, 1, 0,
+    sizeof(tn_nn_transformer_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 4, 5, 6, 7}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer) = {"Transformer", &tni_make_transformer, &tni_call_transformer, NULL,
+    NULL, 0, 0, offsetof(tn_nn_transformer_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_upsample);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_upsample);
+static const tn_param tni_params_nn_upsample[] = {
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args, size), 0, -1,
+     NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args,
+     scale_factor), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_upsample_args, mode), 0, -1,
+     tni_nn_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_upsample_args, align_corners), 0, -1,
+     NULL},
+    {"recompute_scale_factor", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_upsample_args,
+     recompute_scale_factor), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_upsample_args tni_defaults_nn_upsample = {{NULL, -1}, {NULL, -1},
+    TN_RESIZE_MODE_NEAREST, false, false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_upsample[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_upsample = {tni_params_nn_upsample, &tni_defaults_nn_upsample,
+    tni_names_nn_upsample, NULL, 7, 0, 0, 0, sizeof(tn_nn_upsample_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_upsample) = {"Upsample", &tni_make_upsample, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_upsample_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_upsampling_nearest2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_upsampling_nearest2d);
+static const tn_param tni_params_nn_upsampling_nearest2d[] = {
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_nearest2d_args,
+     size), 0, 2, NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_upsampling_nearest2d_args, scale_factor), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_nearest2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_nearest2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_upsampling_nearest2d_args tni_defaults_nn_upsampling_nearest2d = {{NULL, -1},
+    {NULL, -1}, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_upsampling_nearest2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_upsampling_nearest2d = {tni_params_nn_upsampling_nearest2d,
+    &tni_defaults_nn_upsampling_nearest2d, tni_names_nn_upsampling_nearest2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_upsampling_nearest2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_upsampling_nearest2d) = {"UpsamplingNearest2d", &tni_make_upsampling_nearest2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_upsampling_nearest2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_upsampling_bilinear2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_upsampling_bilinear2d);
+static const tn_param tni_params_nn_upsampling_bilinear2d[] = {
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_bilinear2d_args,
+     size), 0, 2, NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_upsampling_bilinear2d_args, scale_factor), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_bilinear2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_upsampling_bilinear2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_upsampling_bilinear2d_args tni_defaults_nn_upsampling_bilinear2d = {{NULL, -1},
+    {NULL, -1}, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_upsampling_bilinear2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_upsampling_bilinear2d = {tni_params_nn_upsampling_bilinear2d,
+    &tni_defaults_nn_upsampling_bilinear2d, tni_names_nn_upsampling_bilinear2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_upsampling_bilinear2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_upsampling_bilinear2d) = {"UpsamplingBilinear2d", &tni_make_upsampling_bilinear2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_upsampling_bilinear2d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -26148,6 +28239,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_log_softmax,
         &tni_module_softmin,
         &tni_module_softmax2d,
+        &tni_module_adaptive_log_softmax_with_loss,
         &tni_module_multihead_attention,
         &tni_module_sequential,
         &tni_module_module_list,
@@ -26196,6 +28288,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
+        &tni_module_sync_batch_norm,
         &tni_module_instance_norm1d,
         &tni_module_instance_norm2d,
         &tni_module_instance_norm3d,
@@ -26237,6 +28330,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_max_unpool1d,
         &tni_module_max_unpool2d,
         &tni_module_max_unpool3d,
+        &tni_module_fractional_max_pool2d,
+        &tni_module_fractional_max_pool3d,
         &tni_module_lstm,
         &tni_module_gru,
         &tni_module_rnn,
@@ -26249,6 +28344,12 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_unflatten,
         &tni_module_transformer_encoder_layer,
         &tni_module_transformer_decoder_layer,
+        &tni_module_transformer_encoder,
+        &tni_module_transformer_decoder,
+        &tni_module_transformer,
+        &tni_module_upsample,
+        &tni_module_upsampling_nearest2d,
+        &tni_module_upsampling_bilinear2d,
 #endif
         NULL};
     return rows;
@@ -26463,6 +28564,30 @@ TN_API tn_module *tn_nn_softmax2d_at(const char *file, int line, const tn_nn_sof
 TN_API tn_module *tnp_nn_softmax2d(tn_dtype dtype, tn_device_id device) {
     const tn_nn_softmax2d_args a = {dtype, device, 0};
     return tn_nn_softmax2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_log_softmax_with_loss_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_log_softmax_with_loss, args);
+}
+TN_API tn_module *tnp_nn_adaptive_log_softmax_with_loss(int64_t in_features, int64_t n_classes,
+    tn_ints cutoffs, double div_value, bool head_bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_log_softmax_with_loss_args a = {div_value, head_bias, dtype, device,
+        in_features, n_classes, cutoffs};
+    return tn_nn_adaptive_log_softmax_with_loss_at(NULL, 0, &a);
+}
+TN_API tn_output_loss tn_nn_adaptive_log_softmax_with_loss_forward_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_output_loss r;
+    tn_module_call(file, line, args->module, &tni_module_adaptive_log_softmax_with_loss, args, out, 2);
+    r.output = out[0];
+    r.loss = out[1];
+    return r;
+}
+TN_API tn_output_loss tnp_nn_adaptive_log_softmax_with_loss_forward(tn_module *module,
+    tn_tensor *input_, tn_tensor *target_) {
+    const tn_nn_adaptive_log_softmax_with_loss_forward_args a = {module, input_, target_};
+    return tn_nn_adaptive_log_softmax_with_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
     const tn_nn_multihead_attention_args *args) {
@@ -26691,9 +28816,10 @@ TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_emb
     return tn_module_make(file, line, &tni_module_embedding, args);
 }
 TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
-    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
-        embedding_dim};
+    int64_t padding_idx, bool scale_grad_by_freq, bool sparse, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, sparse, dtype, device,
+        num_embeddings, embedding_dim};
     return tn_nn_embedding_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
@@ -26701,10 +28827,10 @@ TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
     return tn_module_make(file, line, &tni_module_embedding_bag, args);
 }
 TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
-    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
-    tn_dtype dtype, tn_device_id device) {
-    const tn_nn_embedding_bag_args a = {scale_grad_by_freq, mode, include_last_offset, padding_idx,
-        dtype, device, num_embeddings, embedding_dim};
+    bool scale_grad_by_freq, tn_bag_mode mode, bool sparse, bool include_last_offset,
+    int64_t padding_idx, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_embedding_bag_args a = {scale_grad_by_freq, mode, sparse, include_last_offset,
+        padding_idx, dtype, device, num_embeddings, embedding_dim};
     return tn_nn_embedding_bag_at(NULL, 0, &a);
 }
 TN_API tn_tensor *tn_nn_embedding_bag_forward_at(const char *file, int line,
@@ -27200,6 +29326,16 @@ TN_API tn_module *tnp_nn_batch_norm3d(int64_t num_features, double eps, tn_maybe
         device, num_features};
     return tn_nn_batch_norm3d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_sync_batch_norm_at(const char *file, int line,
+    const tn_nn_sync_batch_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_sync_batch_norm, args);
+}
+TN_API tn_module *tnp_nn_sync_batch_norm(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_sync_batch_norm_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_sync_batch_norm_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_instance_norm1d_at(const char *file, int line,
     const tn_nn_instance_norm1d_args *args) {
     return tn_module_make(file, line, &tni_module_instance_norm1d, args);
@@ -27598,6 +29734,28 @@ TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *inpu
     const tn_nn_max_unpool3d_forward_args a = {output_size, module, input, indices};
     return tn_nn_max_unpool3d_forward_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_fractional_max_pool2d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_fractional_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_fractional_max_pool2d(tn_ints kernel_size, tn_ints output_size,
+    tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_fractional_max_pool2d_args a = {output_size, output_ratio, return_indices,
+        _random_samples, dtype, device, kernel_size};
+    return tn_nn_fractional_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_fractional_max_pool3d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_fractional_max_pool3d, args);
+}
+TN_API tn_module *tnp_nn_fractional_max_pool3d(tn_ints kernel_size, tn_ints output_size,
+    tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_fractional_max_pool3d_args a = {output_size, output_ratio, return_indices,
+        _random_samples, dtype, device, kernel_size};
+    return tn_nn_fractional_max_pool3d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);
 }
@@ -27809,6 +29967,108 @@ TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn
         tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal, module,
         tgt, memory};
     return tn_nn_transformer_decoder_layer_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_encoder_at(const char *file, int line,
+    const tn_nn_transformer_encoder_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_encoder, args);
+}
+TN_API tn_module *tnp_nn_transformer_encoder(tn_module *encoder_layer, int64_t num_layers,
+    tn_module *norm, bool enable_nested_tensor, bool mask_check, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_transformer_encoder_args a = {norm, enable_nested_tensor, mask_check, dtype,
+        device, encoder_layer, num_layers};
+    return tn_nn_transformer_encoder_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_encoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_encoder, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_encoder_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *mask, tn_tensor *src_key_padding_mask, bool is_causal) {
+    const tn_nn_transformer_encoder_forward_args a = {mask, src_key_padding_mask, is_causal,
+        module, src};
+    return tn_nn_transformer_encoder_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_decoder_at(const char *file, int line,
+    const tn_nn_transformer_decoder_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_decoder, args);
+}
+TN_API tn_module *tnp_nn_transformer_decoder(tn_module *decoder_layer, int64_t num_layers,
+    tn_module *norm, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_decoder_args a = {norm, dtype, device, decoder_layer, num_layers};
+    return tn_nn_transformer_decoder_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_decoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_decoder, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_decoder_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal) {
+    const tn_nn_transformer_decoder_forward_args a = {tgt_mask, memory_mask, tgt_key_padding_mask,
+        memory_key_padding_mask, tgt_is_causal, memory_is_causal, module, tgt, memory};
+    return tn_nn_transformer_decoder_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_at(const char *file, int line,
+    const tn_nn_transformer_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer, args);
+}
+TN_API tn_module *tnp_nn_transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
+    int64_t num_decoder_layers, int64_t dim_feedforward, double dropout, tn_activation activation,
+    tn_module *custom_encoder, tn_module *custom_decoder, double layer_norm_eps, bool batch_first,
+    bool norm_first, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_args a = {d_model, nhead, num_encoder_layers, num_decoder_layers,
+        dim_feedforward, dropout, activation, custom_encoder, custom_decoder, layer_norm_eps,
+        batch_first, norm_first, bias, dtype, device, 0};
+    return tn_nn_transformer_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_forward_at(const char *file, int line,
+    const tn_nn_transformer_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_forward(tn_module *module, tn_tensor *src, tn_tensor *tgt,
+    tn_tensor *src_mask, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *src_key_padding_mask, tn_tensor *tgt_key_padding_mask,
+    tn_tensor *memory_key_padding_mask, bool src_is_causal, bool tgt_is_causal,
+    bool memory_is_causal) {
+    const tn_nn_transformer_forward_args a = {src_mask, tgt_mask, memory_mask,
+        src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask, src_is_causal,
+        tgt_is_causal, memory_is_causal, module, src, tgt};
+    return tn_nn_transformer_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_upsample_at(const char *file, int line, const tn_nn_upsample_args *args) {
+    return tn_module_make(file, line, &tni_module_upsample, args);
+}
+TN_API tn_module *tnp_nn_upsample(tn_ints size, tn_floats scale_factor, tn_resize_mode mode,
+    bool align_corners, bool recompute_scale_factor, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_upsample_args a = {size, scale_factor, mode, align_corners, recompute_scale_factor,
+        dtype, device, 0};
+    return tn_nn_upsample_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_upsampling_nearest2d_at(const char *file, int line,
+    const tn_nn_upsampling_nearest2d_args *args) {
+    return tn_module_make(file, line, &tni_module_upsampling_nearest2d, args);
+}
+TN_API tn_module *tnp_nn_upsampling_nearest2d(tn_ints size, tn_floats scale_factor, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_upsampling_nearest2d_args a = {size, scale_factor, dtype, device, 0};
+    return tn_nn_upsampling_nearest2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_upsampling_bilinear2d_at(const char *file, int line,
+    const tn_nn_upsampling_bilinear2d_args *args) {
+    return tn_module_make(file, line, &tni_module_upsampling_bilinear2d, args);
+}
+TN_API tn_module *tnp_nn_upsampling_bilinear2d(tn_ints size, tn_floats scale_factor,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_upsampling_bilinear2d_args a = {size, scale_factor, dtype, device, 0};
+    return tn_nn_upsampling_bilinear2d_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END
@@ -28285,9 +30545,14 @@ TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho
 
 TNI_EXTERN_C_END
 
-/* src/base/cold_end.inl - the end of cold_begin.inl, rare_begin.inl or lean_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl, lean_begin.inl or steps_begin.inl */
 #ifdef TNI_COLD
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#undef __OPTIMIZE_SIZE__
+#endif
 #undef TNI_COLD
 #endif
 #endif
@@ -28383,6 +30648,7 @@ TNI_EXTERN_C_END
 #define tn_scaler_resume_at TNI_JOIN(TN_PREFIX, tn_scaler_resume_at)
 #define tn_lbfgs_new_at TNI_JOIN(TN_PREFIX, tn_lbfgs_new_at)
 #define tn_lbfgs_free TNI_JOIN(TN_PREFIX, tn_lbfgs_free)
+#define tn_lbfgs_zero_grad TNI_JOIN(TN_PREFIX, tn_lbfgs_zero_grad)
 #define tn_lbfgs_step_at TNI_JOIN(TN_PREFIX, tn_lbfgs_step_at)
 #define tn_lbfgs_evaluations TNI_JOIN(TN_PREFIX, tn_lbfgs_evaluations)
 #define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
@@ -28441,6 +30707,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_softmin TNI_JOIN(TN_PREFIX, tnp_nn_softmin)
 #define tn_nn_softmax2d_at TNI_JOIN(TN_PREFIX, tn_nn_softmax2d_at)
 #define tnp_nn_softmax2d TNI_JOIN(TN_PREFIX, tnp_nn_softmax2d)
+#define tn_nn_adaptive_log_softmax_with_loss_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_log_softmax_with_loss_at)
+#define tnp_nn_adaptive_log_softmax_with_loss TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_log_softmax_with_loss)
+#define tn_nn_adaptive_log_softmax_with_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_log_softmax_with_loss_forward_at)
+#define tnp_nn_adaptive_log_softmax_with_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_log_softmax_with_loss_forward)
 #define tn_nn_multihead_attention_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_at)
 #define tnp_nn_multihead_attention TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention)
 #define tn_nn_multihead_attention_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_forward_at)
@@ -28593,6 +30863,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_batch_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm2d)
 #define tn_nn_batch_norm3d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm3d_at)
 #define tnp_nn_batch_norm3d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm3d)
+#define tn_nn_sync_batch_norm_at TNI_JOIN(TN_PREFIX, tn_nn_sync_batch_norm_at)
+#define tnp_nn_sync_batch_norm TNI_JOIN(TN_PREFIX, tnp_nn_sync_batch_norm)
 #define tn_nn_instance_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_instance_norm1d_at)
 #define tnp_nn_instance_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_instance_norm1d)
 #define tn_nn_instance_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_instance_norm2d_at)
@@ -28681,6 +30953,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_max_unpool3d TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool3d)
 #define tn_nn_max_unpool3d_forward_at TNI_JOIN(TN_PREFIX, tn_nn_max_unpool3d_forward_at)
 #define tnp_nn_max_unpool3d_forward TNI_JOIN(TN_PREFIX, tnp_nn_max_unpool3d_forward)
+#define tn_nn_fractional_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_fractional_max_pool2d_at)
+#define tnp_nn_fractional_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_fractional_max_pool2d)
+#define tn_nn_fractional_max_pool3d_at TNI_JOIN(TN_PREFIX, tn_nn_fractional_max_pool3d_at)
+#define tnp_nn_fractional_max_pool3d TNI_JOIN(TN_PREFIX, tnp_nn_fractional_max_pool3d)
 #define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
 #define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
 #define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
@@ -28721,6 +30997,24 @@ TNI_EXTERN_C_END
 #define tnp_nn_transformer_decoder_layer TNI_JOIN(TN_PREFIX, tnp_nn_transformer_decoder_layer)
 #define tn_nn_transformer_decoder_layer_forward_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_decoder_layer_forward_at)
 #define tnp_nn_transformer_decoder_layer_forward TNI_JOIN(TN_PREFIX, tnp_nn_transformer_decoder_layer_forward)
+#define tn_nn_transformer_encoder_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_encoder_at)
+#define tnp_nn_transformer_encoder TNI_JOIN(TN_PREFIX, tnp_nn_transformer_encoder)
+#define tn_nn_transformer_encoder_forward_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_encoder_forward_at)
+#define tnp_nn_transformer_encoder_forward TNI_JOIN(TN_PREFIX, tnp_nn_transformer_encoder_forward)
+#define tn_nn_transformer_decoder_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_decoder_at)
+#define tnp_nn_transformer_decoder TNI_JOIN(TN_PREFIX, tnp_nn_transformer_decoder)
+#define tn_nn_transformer_decoder_forward_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_decoder_forward_at)
+#define tnp_nn_transformer_decoder_forward TNI_JOIN(TN_PREFIX, tnp_nn_transformer_decoder_forward)
+#define tn_nn_transformer_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_at)
+#define tnp_nn_transformer TNI_JOIN(TN_PREFIX, tnp_nn_transformer)
+#define tn_nn_transformer_forward_at TNI_JOIN(TN_PREFIX, tn_nn_transformer_forward_at)
+#define tnp_nn_transformer_forward TNI_JOIN(TN_PREFIX, tnp_nn_transformer_forward)
+#define tn_nn_upsample_at TNI_JOIN(TN_PREFIX, tn_nn_upsample_at)
+#define tnp_nn_upsample TNI_JOIN(TN_PREFIX, tnp_nn_upsample)
+#define tn_nn_upsampling_nearest2d_at TNI_JOIN(TN_PREFIX, tn_nn_upsampling_nearest2d_at)
+#define tnp_nn_upsampling_nearest2d TNI_JOIN(TN_PREFIX, tnp_nn_upsampling_nearest2d)
+#define tn_nn_upsampling_bilinear2d_at TNI_JOIN(TN_PREFIX, tn_nn_upsampling_bilinear2d_at)
+#define tnp_nn_upsampling_bilinear2d TNI_JOIN(TN_PREFIX, tnp_nn_upsampling_bilinear2d)
 #define tn_optim_adam_at TNI_JOIN(TN_PREFIX, tn_optim_adam_at)
 #define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
 #define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
@@ -28771,7 +31065,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_42a6980d31ef TNI_JOIN(TN_PREFIX, tn_nn_layout_42a6980d31ef)
+#define tn_nn_layout_5b5b181c8ec4 TNI_JOIN(TN_PREFIX, tn_nn_layout_5b5b181c8ec4)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -28859,6 +31153,7 @@ TNI_EXTERN_C_END
 #define tn_scaler_resume_at (*tni_at_tn_scaler_resume_at)
 #define tn_lbfgs_new_at (*tni_at_tn_lbfgs_new_at)
 #define tn_lbfgs_free (*tni_at_tn_lbfgs_free)
+#define tn_lbfgs_zero_grad (*tni_at_tn_lbfgs_zero_grad)
 #define tn_lbfgs_step_at (*tni_at_tn_lbfgs_step_at)
 #define tn_lbfgs_evaluations (*tni_at_tn_lbfgs_evaluations)
 #define tn_nn_relu_at (*tni_at_tn_nn_relu_at)
@@ -28917,6 +31212,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_softmin (*tni_at_tnp_nn_softmin)
 #define tn_nn_softmax2d_at (*tni_at_tn_nn_softmax2d_at)
 #define tnp_nn_softmax2d (*tni_at_tnp_nn_softmax2d)
+#define tn_nn_adaptive_log_softmax_with_loss_at (*tni_at_tn_nn_adaptive_log_softmax_with_loss_at)
+#define tnp_nn_adaptive_log_softmax_with_loss (*tni_at_tnp_nn_adaptive_log_softmax_with_loss)
+#define tn_nn_adaptive_log_softmax_with_loss_forward_at (*tni_at_tn_nn_adaptive_log_softmax_with_loss_forward_at)
+#define tnp_nn_adaptive_log_softmax_with_loss_forward (*tni_at_tnp_nn_adaptive_log_softmax_with_loss_forward)
 #define tn_nn_multihead_attention_at (*tni_at_tn_nn_multihead_attention_at)
 #define tnp_nn_multihead_attention (*tni_at_tnp_nn_multihead_attention)
 #define tn_nn_multihead_attention_forward_at (*tni_at_tn_nn_multihead_attention_forward_at)
@@ -29069,6 +31368,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_batch_norm2d (*tni_at_tnp_nn_batch_norm2d)
 #define tn_nn_batch_norm3d_at (*tni_at_tn_nn_batch_norm3d_at)
 #define tnp_nn_batch_norm3d (*tni_at_tnp_nn_batch_norm3d)
+#define tn_nn_sync_batch_norm_at (*tni_at_tn_nn_sync_batch_norm_at)
+#define tnp_nn_sync_batch_norm (*tni_at_tnp_nn_sync_batch_norm)
 #define tn_nn_instance_norm1d_at (*tni_at_tn_nn_instance_norm1d_at)
 #define tnp_nn_instance_norm1d (*tni_at_tnp_nn_instance_norm1d)
 #define tn_nn_instance_norm2d_at (*tni_at_tn_nn_instance_norm2d_at)
@@ -29157,6 +31458,10 @@ TNI_EXTERN_C_END
 #define tnp_nn_max_unpool3d (*tni_at_tnp_nn_max_unpool3d)
 #define tn_nn_max_unpool3d_forward_at (*tni_at_tn_nn_max_unpool3d_forward_at)
 #define tnp_nn_max_unpool3d_forward (*tni_at_tnp_nn_max_unpool3d_forward)
+#define tn_nn_fractional_max_pool2d_at (*tni_at_tn_nn_fractional_max_pool2d_at)
+#define tnp_nn_fractional_max_pool2d (*tni_at_tnp_nn_fractional_max_pool2d)
+#define tn_nn_fractional_max_pool3d_at (*tni_at_tn_nn_fractional_max_pool3d_at)
+#define tnp_nn_fractional_max_pool3d (*tni_at_tnp_nn_fractional_max_pool3d)
 #define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
 #define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
 #define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
@@ -29197,6 +31502,24 @@ TNI_EXTERN_C_END
 #define tnp_nn_transformer_decoder_layer (*tni_at_tnp_nn_transformer_decoder_layer)
 #define tn_nn_transformer_decoder_layer_forward_at (*tni_at_tn_nn_transformer_decoder_layer_forward_at)
 #define tnp_nn_transformer_decoder_layer_forward (*tni_at_tnp_nn_transformer_decoder_layer_forward)
+#define tn_nn_transformer_encoder_at (*tni_at_tn_nn_transformer_encoder_at)
+#define tnp_nn_transformer_encoder (*tni_at_tnp_nn_transformer_encoder)
+#define tn_nn_transformer_encoder_forward_at (*tni_at_tn_nn_transformer_encoder_forward_at)
+#define tnp_nn_transformer_encoder_forward (*tni_at_tnp_nn_transformer_encoder_forward)
+#define tn_nn_transformer_decoder_at (*tni_at_tn_nn_transformer_decoder_at)
+#define tnp_nn_transformer_decoder (*tni_at_tnp_nn_transformer_decoder)
+#define tn_nn_transformer_decoder_forward_at (*tni_at_tn_nn_transformer_decoder_forward_at)
+#define tnp_nn_transformer_decoder_forward (*tni_at_tnp_nn_transformer_decoder_forward)
+#define tn_nn_transformer_at (*tni_at_tn_nn_transformer_at)
+#define tnp_nn_transformer (*tni_at_tnp_nn_transformer)
+#define tn_nn_transformer_forward_at (*tni_at_tn_nn_transformer_forward_at)
+#define tnp_nn_transformer_forward (*tni_at_tnp_nn_transformer_forward)
+#define tn_nn_upsample_at (*tni_at_tn_nn_upsample_at)
+#define tnp_nn_upsample (*tni_at_tnp_nn_upsample)
+#define tn_nn_upsampling_nearest2d_at (*tni_at_tn_nn_upsampling_nearest2d_at)
+#define tnp_nn_upsampling_nearest2d (*tni_at_tnp_nn_upsampling_nearest2d)
+#define tn_nn_upsampling_bilinear2d_at (*tni_at_tn_nn_upsampling_bilinear2d_at)
+#define tnp_nn_upsampling_bilinear2d (*tni_at_tnp_nn_upsampling_bilinear2d)
 #define tn_optim_adam_at (*tni_at_tn_optim_adam_at)
 #define tnp_optim_adam (*tni_at_tnp_optim_adam)
 #define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
@@ -29336,6 +31659,7 @@ TNI_EXTERN_C_END
     X(tn_scaler_resume_at) \
     X(tn_lbfgs_new_at) \
     X(tn_lbfgs_free) \
+    X(tn_lbfgs_zero_grad) \
     X(tn_lbfgs_step_at) \
     X(tn_lbfgs_evaluations) \
     X(tn_nn_relu_at) \
@@ -29394,6 +31718,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_softmin) \
     X(tn_nn_softmax2d_at) \
     X(tnp_nn_softmax2d) \
+    X(tn_nn_adaptive_log_softmax_with_loss_at) \
+    X(tnp_nn_adaptive_log_softmax_with_loss) \
+    X(tn_nn_adaptive_log_softmax_with_loss_forward_at) \
+    X(tnp_nn_adaptive_log_softmax_with_loss_forward) \
     X(tn_nn_multihead_attention_at) \
     X(tnp_nn_multihead_attention) \
     X(tn_nn_multihead_attention_forward_at) \
@@ -29546,6 +31874,8 @@ TNI_EXTERN_C_END
     X(tnp_nn_batch_norm2d) \
     X(tn_nn_batch_norm3d_at) \
     X(tnp_nn_batch_norm3d) \
+    X(tn_nn_sync_batch_norm_at) \
+    X(tnp_nn_sync_batch_norm) \
     X(tn_nn_instance_norm1d_at) \
     X(tnp_nn_instance_norm1d) \
     X(tn_nn_instance_norm2d_at) \
@@ -29634,6 +31964,10 @@ TNI_EXTERN_C_END
     X(tnp_nn_max_unpool3d) \
     X(tn_nn_max_unpool3d_forward_at) \
     X(tnp_nn_max_unpool3d_forward) \
+    X(tn_nn_fractional_max_pool2d_at) \
+    X(tnp_nn_fractional_max_pool2d) \
+    X(tn_nn_fractional_max_pool3d_at) \
+    X(tnp_nn_fractional_max_pool3d) \
     X(tn_nn_lstm_at) \
     X(tnp_nn_lstm) \
     X(tn_nn_lstm_forward_at) \
@@ -29674,6 +32008,24 @@ TNI_EXTERN_C_END
     X(tnp_nn_transformer_decoder_layer) \
     X(tn_nn_transformer_decoder_layer_forward_at) \
     X(tnp_nn_transformer_decoder_layer_forward) \
+    X(tn_nn_transformer_encoder_at) \
+    X(tnp_nn_transformer_encoder) \
+    X(tn_nn_transformer_encoder_forward_at) \
+    X(tnp_nn_transformer_encoder_forward) \
+    X(tn_nn_transformer_decoder_at) \
+    X(tnp_nn_transformer_decoder) \
+    X(tn_nn_transformer_decoder_forward_at) \
+    X(tnp_nn_transformer_decoder_forward) \
+    X(tn_nn_transformer_at) \
+    X(tnp_nn_transformer) \
+    X(tn_nn_transformer_forward_at) \
+    X(tnp_nn_transformer_forward) \
+    X(tn_nn_upsample_at) \
+    X(tnp_nn_upsample) \
+    X(tn_nn_upsampling_nearest2d_at) \
+    X(tnp_nn_upsampling_nearest2d) \
+    X(tn_nn_upsampling_bilinear2d_at) \
+    X(tnp_nn_upsampling_bilinear2d) \
     X(tn_optim_adam_at) \
     X(tnp_optim_adam) \
     X(tn_optim_adamw_at) \
@@ -29728,14 +32080,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"42a6980d31ef", at, 473};
+    static const tn_exports all = {"5b5b181c8ec4", at, 502};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 473 || strcmp(e->layout, "42a6980d31ef") != 0) return false;
+    if (!e || e->n != 502 || strcmp(e->layout, "5b5b181c8ec4") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -84,8 +84,10 @@ typedef struct py_generator {
 /* Classes and interned words, made once at import. The module lives as long as the process. */
 typedef struct py_state {
     PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module, *memory_format;
-    PyTypeObject *handle, *node, *context; /* of a hook, a grad_fn, ctx of a Function */
-    PyObject *dtypes[TN_DTYPE_COUNT];      /* torch.float32, .. by number */
+    PyTypeObject *sparse; /* NULL: tensorh._sparse has not been imported */
+    /* of a hook, a grad_fn, what it keeps, ctx of a Function */
+    PyTypeObject *handle, *node, *saved, *context;
+    PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
     PyObject *out, *requires_grad, *layout, *pin_memory, *size_word,
         *memory_format_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
@@ -98,8 +100,8 @@ typedef struct py_state {
     int lending[2], turn;                       /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
-    bool planning; /* a plan of memory asks each call for its line (plan.c) */
-    int parallel;  /* models of several ranks: a backward may wait for others (ranks.c) */
+    bool planning;   /* a plan of memory asks each call for its line (plan.c) */
+    int parallel;    /* models of several ranks: a backward may wait for others (ranks.c) */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -137,6 +139,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
  * library is pending. */
 PY_PRIV PyObject *py_wrap(tn_tensor *t);
 PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or a subclass */
+PY_PRIV PyObject *py_wrap_any(tn_tensor *t); /* where t may be sparse */
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
@@ -163,6 +166,9 @@ TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 
+/* words.c: torch's words for an error of the library, with a space behind them, cut to room bytes;
+ * empty where there are none. Returns how many bytes. */
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room);
 /* The pending error of the library as an exception, where none is set that came from Python code in
  * between. Returns NULL. */
 PY_PRIV PyObject *py_raise(void);
@@ -325,8 +331,12 @@ PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
 PY_PRIV int py_vmap_start(PyObject *module);
+PY_PRIV int py_sparse_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
+PY_PRIV int py_saved_begin(PyObject *module);
+PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name); /* torch's SavedTensor, new */
+PY_PRIV PyObject *py_saved_gone(void); /* raises torch's error for what was freed; NULL */
 PY_PRIV int py_nodes_begin(PyObject *module);
 PY_PRIV PyObject *
 py_context_of(const tn_history *h); /* of a Function's call, borrowed; NULL: none */
@@ -660,6 +670,63 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
     return (PyTypeObject *)type;
 }
 
+/* src/py/words.c - torch's words for errors of the library that programs and people look for: they come first, and the library's own text follows with what it knows */
+/* words.c - torch's words for errors of the library that programs and people look for: they come
+ * first, and the library's own text follows with what it knows. */
+
+#define PY_TWICE                                                                                  \
+    "Trying to backward through the graph a second time (or directly access saved tensors after " \
+    "they have already been freed). Saved intermediate values of the graph are freed when you "   \
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
+    "through the graph a second time or if you need to access saved tensors after calling "       \
+    "backward."
+#define PY_WRITTEN                                                                  \
+    "one of the variables needed for gradient computation has been modified by an " \
+    "inplace operation"
+
+static const struct {
+    const char *ours, *torch; /* part of a message; what stands before it then */
+} py_words[] = {
+    {"was modified in place after the call", PY_WRITTEN},
+    {"was modified in place after it was saved", PY_WRITTEN},
+    {"backward ran a second time through a graph whose", PY_TWICE},
+    {"are read after they were freed", PY_TWICE},
+    {"was not used in the graph; set allow_unused",
+     "One of the differentiated Tensors appears to not have been used in the graph. Set "
+     "allow_unused=True if this is the desired behavior."},
+    {" is a view of a leaf that requires grad and must not be written in place",
+     "a view of a leaf Variable that requires grad is being used in an in-place operation."},
+    {" is a leaf that requires grad and must not be written in place",
+     "a leaf Variable that requires grad is being used in an in-place operation."},
+    {"was made in inference mode and must not be written",
+     "Inplace update to inference tensor outside InferenceMode is not allowed."},
+    {"was made in inference mode and cannot be saved for backward",
+     "Inference tensors cannot be saved for backward. To work around you can make a clone to get a "
+     "normal tensor and use it in autograd."},
+    {"only floating and complex tensors can require grad",
+     "only Tensors of floating point and complex dtype can require gradients"},
+};
+
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room) {
+    static const char nan[] = "anomaly: the gradient of ", input[] = " for input ";
+    to[0] = '\0';
+    for (size_t i = 0; i < sizeof py_words / sizeof *py_words; i++)
+        if (strstr(message, py_words[i].ours)) {
+            const size_t n = strlen(py_words[i].torch);
+            return (size_t)snprintf(to, room, "%s%s", py_words[i].torch,
+                                    py_words[i].torch[n - 1] == '.' ? " " : ": ");
+        }
+    if (strncmp(message, nan, sizeof nan - 1) == 0) {
+        const char *name = message + sizeof nan - 1, *end = strstr(name, input);
+        if (end)
+            return (size_t)snprintf(to, room,
+                                    "Function '%.*s' returned nan values in its %dth "
+                                    "output. ",
+                                    (int)(end - name), name, atoi(end + sizeof input - 1));
+    }
+    return 0;
+}
+
 /* src/py/error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C */
 /* error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C.
  *
@@ -681,7 +748,7 @@ static bool py_raise_names(const char *message, const char *at) {
     return at[-1] == ' ' && at[strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789")] == '(';
 }
 
-enum { PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
+enum { PY_WORDS = 640, PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
 
 /* Whether a row is named here: "in max_dim(..", "called by cross_entropy", "forward call: mul". */
 static bool py_raise_calls(const char *message, const char *at) {
@@ -714,12 +781,15 @@ static const char *py_raise_row(const char *from, char **to) {
 
 /* The message with Python's names of functions. */
 static PyObject *py_raise_text(const char *message) {
-    size_t room = strlen(message) + 1;
-    char *text, *to;
+    char words[PY_WORDS], *text, *to;
+    const size_t begin = py_words_of(message, words, sizeof words);
+    size_t room = begin + strlen(message) + 1;
     /* room for the longest spelling of each name */
     for (const char *at = message; *at; at++)
         if (py_raise_calls(message, at)) room += PY_ROW_NAME;
-    if (!(text = to = (char *)py_get(room, 1))) return PyErr_NoMemory();
+    if (!(text = (char *)py_get(room, 1))) return PyErr_NoMemory();
+    memcpy(text, words, begin);
+    to = text + begin;
     for (const char *from = message; *from; from++) {
         if (py_raise_calls(message, from)) from = py_raise_row(from, &to);
         if (!*from) break;
@@ -1187,10 +1257,25 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
 
 PY_PRIV PyObject *py_wrap(tn_tensor *t) { return py_wrap_as(py.tensor, t); }
 
+/* The class of sparse tensors; the import registers it. NULL with an exception. */
+static PyTypeObject *py_wrap_sparse(void) {
+    PyObject *m = py.sparse ? NULL : PyImport_ImportModule("tensorh._sparse");
+    Py_XDECREF(m);
+    if (!py.sparse && !PyErr_Occurred())
+        PyErr_SetString(PyExc_SystemError, "tensorh._sparse has no class");
+    return py.sparse;
+}
+PY_PRIV PyObject *py_wrap_any(tn_tensor *t) {
+    PyTypeObject *type = py.tensor;
+    if (t && tn_layout_of(t) != TN_STRIDED && !(type = py_wrap_sparse()))
+        return tn_release(t), NULL;
+    return py_wrap_as(type, t);
+}
+
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
     PyObject *known = t ? (PyObject *)tn_binding(t) : NULL;
     if (known) return py_wrap_known(t, known);
-    return t ? py_wrap(tn_retain(t)) : Py_NewRef(Py_None);
+    return t ? py_wrap_any(tn_retain(t)) : Py_NewRef(Py_None);
 }
 
 /* --- hooks and their wrapper ------------------------------------------------------------------ */
@@ -1840,7 +1925,8 @@ static PyObject *py_words_begin(PyObject *module, const char *type_name, const c
 static int py_formats_begin(PyObject *module) {
     static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
                                           "channels_last_3d", NULL};
-    static const char *const layouts[] = {"strided", NULL};
+    static const char *const layouts[] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
+                                          "sparse_bsr", "sparse_bsc", NULL};
     py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
     PyObject *layout = py.memory_format ? py_words_begin(module, "torch.layout", layouts) : NULL;
     if (!layout) return -1;
@@ -2865,6 +2951,12 @@ static const char *const py_docs_comment[] = {
     /* conv_transpose3d */
     "conv_transpose2d of volumes.\n"
     "input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
+    /* convert_indices_from_coo_to_csr */
+    "Of sorted row indices, where each row begins, and the end of the last.\n"
+    "self (n) integers in order -> (size + 1)",
+    /* convert_indices_from_csr_to_coo */
+    "The indices of a matrix whose rows end at crow_indices[1..]; with transpose, of its transpose.\n"
+    "crow_indices (rows + 1), col_indices (n) -> (2, n)",
     /* copy */
     "Overwrites self with src, broadcast and converted to self's dtype.\n"
     "self (*), src broadcast to it -> self",
@@ -3010,13 +3102,14 @@ static const char *const py_docs_comment[] = {
     "(*) -> (*), floating",
     /* embedding */
     "The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);\n"
-    "scale_grad_by_freq divides a row's gradient by how often the row was taken.\n"
+    "scale_grad_by_freq divides a row's gradient by how often the row was taken. With sparse the\n"
+    "gradient of weight is a sparse tensor of the rows that were taken.\n"
     "weight (n, d), indices (*) -> (*, d)",
     /* embedding_bag */
     "Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,\n"
     "or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of\n"
     "the rows in a sum; indices padding_idx are left out; with include_last_offset the last offset is\n"
-    "the end.\n"
+    "the end. With sparse the gradient of weight is a sparse tensor of the rows that were taken.\n"
     "input (n) and offsets (B), or input (B, n); weight (rows, d), per_sample_weights like input -> (B, d)",
     /* embedding_dense_backward */
     "The gradient of embedding's table: adds the rows of grad_output at their indices, in order.\n"
@@ -4223,6 +4316,29 @@ static const char *const py_docs_comment[] = {
     "The elements sorted along dim, and the index of each before. Stable: equal elements keep their\n"
     "order. NaN counts as the largest.\n"
     "self (*) -> values, indices (*)",
+    /* sparse_coalesce */
+    "Places in row-major order, each once, with the sum of its values.\n"
+    "indices (d, n), values (n, *), d sizes and those of * -> (d, m), (m, *)",
+    /* sparse_distinct */
+    "self without the elements that are equal to the one before: of sorted keys, each once.\n"
+    "self (n) int64 -> (m)",
+    /* sparse_keys */
+    "The row-major number in size of each column of indices.\n"
+    "indices (d, n), d sizes -> (n) int64",
+    /* sparse_mm */
+    "The product of a sparse matrix of that many rows and a dense one.\n"
+    "indices (2, n), values (n), dense (k, m) -> (rows, m)",
+    /* sparse_softmax */
+    "The values of the softmax along dim (with log, of its logarithm) of the elements that are there,\n"
+    "each once; all others count as -infinity.\n"
+    "indices (d, n), values (n, *), d sizes and those of * -> (n, *)",
+    /* sparse_take */
+    "The elements of self at the places in indices: the values of a sparse tensor that has self's\n"
+    "elements there.\n"
+    "self (d sizes, *), indices (d, n) -> (n, *)",
+    /* sparse_to_dense */
+    "The tensor of that size with the values added at their places, and 0 elsewhere.\n"
+    "indices (d, n), values (n, *), d sizes and those of * -> size",
     /* special_airy_ai */
     "Airy's function Ai. It has no gradient, as in torch.\n"
     "(*) -> (*), floating",
@@ -4587,6 +4703,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.conv_transpose1d" /* conv_transpose1d */,
     "nn.functional.conv_transpose2d" /* conv_transpose2d */,
     "nn.functional.conv_transpose3d" /* conv_transpose3d */,
+    NULL /* convert_indices_from_coo_to_csr */,
+    NULL /* convert_indices_from_csr_to_coo */,
     NULL /* copy */,
     NULL /* copysign */,
     NULL /* corrcoef */,
@@ -4967,6 +5085,13 @@ static const char *const py_docs_place[] = {
     NULL /* softshrink */,
     "nn.functional.softsign" /* softsign */,
     NULL /* sort */,
+    NULL /* sparse_coalesce */,
+    NULL /* sparse_distinct */,
+    NULL /* sparse_keys */,
+    NULL /* sparse_mm */,
+    NULL /* sparse_softmax */,
+    NULL /* sparse_take */,
+    NULL /* sparse_to_dense */,
     "special.airy_ai" /* special_airy_ai */,
     "special.bessel_j0" /* special_bessel_j0 */,
     "special.bessel_j1" /* special_bessel_j1 */,
@@ -5896,17 +6021,24 @@ static bool resize_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* Whether all given tensors can take the results, of which some have another shape. */
+/* Whether all given tensors can have the results' shapes, of which some are others. */
 static bool resize_helps(const resize_call *c) {
     bool other = false;
     for (int k = 0; k < c->n; k++) {
         const tn_tensor *to = c->given[k], *made = c->made[k];
-        if (tn_needs_grad(to) || tn_is_view(to) || tn_device_of(to) != tn_device_of(made) ||
-            py_dtype_kind(tn_dtype_of(made)) > py_dtype_kind(tn_dtype_of(to)))
+        if (tn_needs_grad(to) || tn_is_view(to) || tn_device_of(to) != tn_device_of(made))
             return false;
         other = other || !resize_same_shape(to, made);
     }
     return other;
+}
+
+/* Whether all given tensors can take the results' elements. */
+static bool resize_fits(const resize_call *c) {
+    for (int k = 0; k < c->n; k++)
+        if (py_dtype_kind(tn_dtype_of(c->made[k])) > py_dtype_kind(tn_dtype_of(c->given[k])))
+            return false;
+    return true;
 }
 
 /* "[2, 3]"; cut where it is longer than the room. */
@@ -5942,6 +6074,26 @@ static bool resize_take(tn_tensor *to, tn_tensor *made) {
     return ok;
 }
 
+/* The call with given tensors of the right shapes: where no dtype is given it is theirs, as in
+ * full(.., out=). If it fails they have what they had. */
+static bool resize_again(const tn_row *row, const void *args, resize_call *c) {
+    tn_tensor *had[4] = {NULL}, *results[8];
+    bool ok = true;
+    for (int k = 0; ok && k < c->n; k++) {
+        tn_tensor *to = c->given[k];
+        tn_tensor *room = tnp_empty_like(c->made[k], tn_dtype_of(to), TN_NO_DEVICE);
+        had[k] = tnp_detach(to);
+        ok = room && had[k] && py_retire_memory(to) && tn_set_data_at(NULL, 0, to, room);
+        tn_free(room);
+    }
+    ok = ok && tn_call(row, 0, NULL, 0, args, results);
+    for (int k = 0; k < c->n; k++) {
+        if (!ok && had[k]) tn_set_data_at(NULL, 0, c->given[k], had[k]);
+        tn_free(had[k]);
+    }
+    return ok;
+}
+
 PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results) {
     const tn_gen *gen = row->gen;
     union {
@@ -5964,7 +6116,10 @@ PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results
     if (!called) tn_error_take(&error);
     ok = called && resize_helps(&c);
     for (int k = 0; ok && k < c.n; k++) ok = resize_warn(c.given[k], c.made[k]);
-    for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
+    if (ok && !resize_fits(&c))
+        ok = resize_again(row, args, &c);
+    else
+        for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
     if (called && !tn_ok()) py_raise();
     for (int k = 0; called && k < c.n; k++) tn_free(tn_take(c.made[k]));
     tn_set_grad_mode(mode);
@@ -7944,12 +8099,24 @@ static PyObject *py_making_of_numbers(const py_making *m) {
     return o;
 }
 
+/* The elements of a storage (tensorh/storage.py) as a tensor of dtype in the same memory; NULL if
+ * o is none, or with an exception. */
+static PyObject *py_create_storage(PyObject *o, tn_dtype dtype) {
+    if (PyList_Check(o) || PyTuple_Check(o) || PyNumber_Check(o)) return NULL;
+    if (!PyObject_HasAttrString(o, "_as_tensor")) return NULL;
+    PyObject *f = PyObject_GetAttrString(o, "_as_tensor"), *r = NULL;
+    if (f) r = PyObject_CallFunctionObjArgs(f, dtype ? py.dtypes[dtype] : Py_None, NULL);
+    Py_XDECREF(f);
+    return r;
+}
+
 /* torch.tensor(data, ..): always a copy, and a leaf. */
 static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_making m;
     (void)self;
     if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
     PyObject *array = py_nested_array(m.data);
+    if (!array && !PyErr_Occurred()) array = py_create_storage(m.data, m.dtype);
     /* tensor(x) copies what as_tensor(x) shares */
     if (array) return py_making_finish(&m, array, true);
     return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
@@ -7981,7 +8148,7 @@ static bool py_create_sizes(PyObject *args, int64_t *sizes, int64_t *n) {
  * Tensor(sequence): a copy. All of the default dtype but the tensor's. */
 static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
-    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
+    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL, *storage;
     tn_tensor *t;
     tn_device_id device = TN_CPU;
     if (kwargs && PyDict_Size(kwargs)) {
@@ -8003,6 +8170,12 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
     } else if (py_create_sizes(args, sizes, &n)) {
         t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one && (storage = py_create_storage(one, tn_default_dtype()))) {
+        PyObject *r = py_wrap_alias(type, storage);
+        Py_DECREF(storage);
+        return r;
+    } else if (PyErr_Occurred()) {
+        return NULL;
     } else if (one && !PySequence_Check(one) && !PyObject_CheckBuffer(one)) {
         return PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %R)",
                             Py_TYPE(one));
@@ -10666,6 +10839,139 @@ PY_PRIV int py_hooks_begin(PyObject *module) {
     return !py.handle ? -1 : py_add_methods(py.tensor, py_tensor_hook_methods);
 }
 
+/* src/py/saved.c - hooks of what calls keep for their gradients, and what a grad_fn keeps, as objects */
+/* saved.c - hooks of what calls keep for their gradients, and what a grad_fn keeps, as objects. */
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+/* A pair of Python functions, which the tape owns. */
+static void *py_saved_pack(tn_tensor *t, void *user) {
+    const py_inside inside = py_inside_begin();
+    PyObject *seen = py_wrap_borrowed(t);
+    PyObject *r =
+        seen ? PyObject_CallFunctionObjArgs(PyTuple_GetItem((PyObject *)user, 0), seen, NULL)
+             : NULL;
+    /* the exception stays set; the library's error only ends the call (py_raise) */
+    if (!r) tn_error_set(TN_INVALID, NULL, 0, "a pack hook has failed");
+    Py_XDECREF(seen);
+    py_inside_end(inside);
+    return r;
+}
+
+static tn_tensor *py_saved_unpack(void *value, void *user) {
+    const py_inside inside = py_inside_begin();
+    PyObject *r =
+        PyObject_CallFunctionObjArgs(PyTuple_GetItem((PyObject *)user, 1), (PyObject *)value, NULL);
+    tn_tensor *t = NULL;
+    if (r && py_is_tensor(r))
+        t = tn_lend(tn_retain(py_of(r)));
+    else if (r)
+        PyErr_Format(PyExc_TypeError,
+                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                     "type %R",
+                     Py_TYPE(r));
+    if (!t) tn_error_set(TN_INVALID, NULL, 0, "an unpack hook has failed");
+    Py_XDECREF(r);
+    py_inside_end(inside);
+    return t;
+}
+
+/* A packed value, or the pair. */
+static void py_saved_drop(void *value, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)user;
+    Py_DECREF((PyObject *)value);
+    PyGILState_Release(state);
+}
+static void py_saved_release(void *user) { py_saved_drop(user, NULL); }
+
+/* The hooks of two functions, with a new count of their pair; false with an exception. */
+static bool py_saved_hooks_of(PyObject *const *args, Py_ssize_t n, tn_saved_hooks *h) {
+    if (n != 2 || !PyCallable_Check(args[0]) || !PyCallable_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError,
+                        "incompatible function arguments: expected two functions, pack_hook and "
+                        "unpack_hook");
+        return false;
+    }
+    h->pack = py_saved_pack;
+    h->unpack = py_saved_unpack;
+    h->drop = py_saved_drop;
+    h->release = py_saved_release;
+    return (h->user = PyTuple_Pack(2, args[0], args[1])) != NULL;
+}
+
+/* _push_saved_hooks(pack, unpack), until _pop_saved_hooks(). */
+static PyObject *py_saved_push(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    tn_saved_hooks h;
+    (void)self;
+    if (!py_saved_hooks_of(args, n, &h)) return NULL;
+    if (tn_saved_hooks_push_at(NULL, 0, &h)) Py_RETURN_NONE;
+    return py_raise();
+}
+static PyObject *py_saved_pop(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyBool_FromLong(tn_saved_hooks_pop());
+}
+
+/* The error of torch for what was freed; NULL. */
+PY_PRIV PyObject *py_saved_gone(void) {
+    return PyErr_Format(PyExc_RuntimeError,
+                        "Trying to backward through the graph a second time (or directly access "
+                        "saved tensors after they have already been freed). Saved intermediate "
+                        "values of the graph are freed when you call .backward() or "
+                        "autograd.grad(). Specify retain_graph=True if you need to backward "
+                        "through the graph a second time or if you need to access saved tensors "
+                        "after calling backward.");
+}
+
+/* --- what a call keeps ------------------------------------------------------------------------ */
+
+/* torch's SavedTensor: what a call keeps of the argument or result of a name. */
+typedef struct py_saved {
+    PyObject_HEAD tn_history *history; /* counted */
+    char name[64];
+} py_saved;
+
+PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name) {
+    py_saved *s = (py_saved *)PyType_GenericAlloc(py.saved, 0);
+    if (!s) return NULL;
+    s->history = tn_history_hold(h);
+    snprintf(s->name, sizeof s->name, "%s", name);
+    return (PyObject *)s;
+}
+
+static void py_saved_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    tn_history_free(((py_saved *)self)->history);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+static PyObject *py_saved_register(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    const py_saved *s = (py_saved *)self;
+    tn_saved_hooks h;
+    if (!py_saved_hooks_of(args, n, &h)) return NULL;
+    if (tn_history_pack(s->history, s->name, &h)) Py_RETURN_NONE;
+    return py_raise();
+}
+
+static PyMethodDef py_saved_methods[] = {
+    {"register_hooks", (PyCFunction)(void *)py_saved_register, METH_FASTCALL,
+     "register_hooks(pack_hook, unpack_hook)\n\nwhat is kept goes through these"},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_saved_functions[] = {
+    {"_push_saved_hooks", (PyCFunction)(void *)py_saved_push, METH_FASTCALL, NULL},
+    {"_pop_saved_hooks", py_saved_pop, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_saved_begin(PyObject *module) {
+    PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)py_saved_dealloc}, {Py_tp_methods, py_saved_methods}, {0, NULL}};
+    py.saved = py_place_class(module, "_SavedTensor", "torch._C._autograd.SavedTensor",
+                              sizeof(py_saved), 0, slots);
+    return !py.saved ? -1 : PyModule_AddFunctions(module, py_saved_functions);
+}
+
 /* src/py/function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape */
 /* function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape.
  *
@@ -11267,20 +11573,15 @@ static PyObject *py_context_repr(PyObject *self) {
  * history again. */
 static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     tn_error_info info;
-    /* lent by the pass */
+    /* lent by the pass, or new: of the scope then */
+    const int64_t mark = tn_scope_begin();
     tn_tensor *t = tn_function_saved(ctx->f, k);
-    if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
-        return py_wrap(tn_take(t));
-    if (t) return py_wrap_borrowed(t);
+    PyObject *wrapped = t ? py_wrap_borrowed(t) : NULL;
+    tn_scope_end(mark);
+    if (t) return wrapped;
     if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
     tn_error_take(NULL);
-    return PyErr_Format(PyExc_RuntimeError,
-                        "Trying to backward through the graph a second time (or directly access "
-                        "saved tensors after they have already been freed). Saved intermediate "
-                        "values of the graph are freed when you call .backward() or "
-                        "autograd.grad(). Specify retain_graph=True if you need to backward "
-                        "through the graph a second time or if you need to access saved tensors "
-                        "after calling backward.");
+    return py_saved_gone();
 }
 
 /* ctx.saved_tensors: a new tuple; in forward what was given, later what the tape has. */
@@ -11512,6 +11813,38 @@ static PyObject *py_node_variable(PyObject *self, void *unused) {
     return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
 }
 
+/* _saved_self, _raw_saved_self: what the call keeps of its argument or result of that name. */
+static PyObject *py_node_kept(PyObject *self, const char *name) {
+    tn_history *h = ((py_node *)self)->history;
+    const bool raw = strncmp(name, "_raw_saved_", 11) == 0;
+    PyObject *wrapped;
+    tn_error_info info;
+    int64_t mark;
+    tn_tensor *t;
+    name += raw ? 11 : 7;
+    if (!tn_history_keeps(h, name)) return NULL;
+    PyErr_Clear();
+    if (raw) return py_saved_of(h, name);
+    mark = tn_scope_begin();
+    t = tn_history_saved(h, name);
+    wrapped = t ? py_wrap_borrowed(t) : NULL;
+    tn_scope_end(mark);
+    if (t) return wrapped;
+    if (PyErr_Occurred() || !tn_error_peek(&info) || !strstr(info.message, "freed"))
+        return py_raise();
+    tn_error_take(NULL);
+    return py_saved_gone();
+}
+static PyObject *py_node_getattr(PyObject *self, PyObject *name) {
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    const char *text;
+    if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+    text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text || (strncmp(text, "_saved_", 7) != 0 && strncmp(text, "_raw_saved_", 11) != 0))
+        return NULL;
+    return py_node_kept(self, text);
+}
+
 /* What torch's nodes have and these have not: an AttributeError that says so. */
 static PyObject *py_node_missing(PyObject *self, void *name) {
     PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
@@ -11544,11 +11877,10 @@ static PyGetSetDef py_context_inputs[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 PY_PRIV int py_nodes_begin(PyObject *module) {
-    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
-                          {Py_tp_repr, (void *)py_node_repr},
-                          {Py_tp_methods, py_node_methods},
-                          {Py_tp_getset, py_node_attributes},
-                          {0, NULL}};
+    PyType_Slot node[] = {
+        {Py_tp_dealloc, (void *)py_node_dealloc},  {Py_tp_repr, (void *)py_node_repr},
+        {Py_tp_getattro, (void *)py_node_getattr}, {Py_tp_methods, py_node_methods},
+        {Py_tp_getset, py_node_attributes},        {0, NULL}};
     py.node =
         py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
     return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);
@@ -11819,7 +12151,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
         tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
         /* taken in any case, so that a failure leaks nothing */
-        PyObject *one = t ? py_wrap(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        PyObject *one = t ? py_wrap_any(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {
@@ -12357,6 +12689,102 @@ static PyMethodDef py_vmap_functions[] = {
 
 PY_PRIV int py_vmap_start(PyObject *module) {
     return PyModule_AddFunctions(module, py_vmap_functions);
+}
+
+/* src/py/sparse.c - what tensorh/_sparse.py asks of sparse tensors (api/sparse.h): their wrappers are of the class that it registers */
+/* sparse.c - what tensorh/_sparse.py asks of sparse tensors (api/sparse.h): their wrappers are of
+ * the class that it registers. */
+
+static PyObject *py_sparse_register(PyObject *self, PyObject *type) {
+    (void)self;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.tensor))
+        return PyErr_Format(PyExc_TypeError, "expected a class of tensors");
+    Py_INCREF(type);
+    py.sparse = (PyTypeObject *)type;
+    Py_RETURN_NONE;
+}
+
+/* _sparse_new(layout, parts, size, coalesced) */
+static PyObject *py_sparse_new(PyObject *self, PyObject *args) {
+    PyObject *parts, *sizes;
+    tn_tensor *part[3], *t;
+    int64_t size[TN_MAX_DIMS];
+    int layout, coalesced;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iO!O!p", &layout, &PyTuple_Type, &parts, &PyTuple_Type, &sizes,
+                          &coalesced))
+        return NULL;
+    const Py_ssize_t n = PyTuple_Size(parts), dims = PyTuple_Size(sizes);
+    if (n > 3 || dims > TN_MAX_DIMS)
+        return PyErr_Format(PyExc_ValueError, "a sparse tensor has at most %d dimensions",
+                            TN_MAX_DIMS);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GetItem(parts, i);
+        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected tensors");
+        part[i] = py_of(o);
+    }
+    for (Py_ssize_t i = 0; i < dims; i++)
+        if (!py_to_int(PyTuple_GetItem(sizes, i), &size[i])) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "sizes must be integers");
+            return NULL;
+        }
+    t = tn_sparse_new_at(NULL, 0, (tn_layout)layout, tn_tensors_of(part, (int64_t)n),
+                         tn_ints_of(size, (int64_t)dims));
+    if (!t) return py_raise();
+    if (coalesced) tn_set_coalesced(t, true);
+    return py_wrap_any(tn_take(t));
+}
+
+/* The tensor among the arguments; false with an exception. */
+static bool py_sparse_args(PyObject *args, const char *format, tn_tensor **t, void *more) {
+    PyObject *o;
+    if (!PyArg_ParseTuple(args, format, &o, more)) return false;
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected a Tensor"), false;
+    *t = py_of(o);
+    return true;
+}
+static PyObject *py_sparse_part(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int k;
+    (void)self;
+    return py_sparse_args(args, "Oi", &t, &k) ? py_wrap_borrowed(tn_sparse_part(t, k)) : NULL;
+}
+static PyObject *py_sparse_layout(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int unused;
+    (void)self;
+    return py_sparse_args(args, "O|i", &t, &unused) ? PyLong_FromLong(tn_layout_of(t)) : NULL;
+}
+static PyObject *py_sparse_coalesced(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    int to = -1;
+    (void)self;
+    if (!py_sparse_args(args, "O|p", &t, &to)) return NULL;
+    if (to >= 0) tn_set_coalesced(t, to);
+    return PyBool_FromLong(tn_is_coalesced(t));
+}
+/* _sparse_set(t, other): t becomes what other is. */
+static PyObject *py_sparse_set(PyObject *self, PyObject *args) {
+    tn_tensor *t;
+    PyObject *other;
+    (void)self;
+    if (!py_sparse_args(args, "OO", &t, &other)) return NULL;
+    if (!py_is_tensor(other)) return PyErr_Format(PyExc_TypeError, "expected a Tensor");
+    if (!tn_sparse_set_at(NULL, 0, t, py_of(other))) return py_raise();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef py_sparse_functions[] = {
+    {"_sparse_class", py_sparse_register, METH_O, "the class of sparse tensors"},
+    {"_sparse_new", py_sparse_new, METH_VARARGS, "(layout, parts, size, coalesced)"},
+    {"_sparse_part", py_sparse_part, METH_VARARGS, "(tensor, k): its part k, or None"},
+    {"_sparse_layout", py_sparse_layout, METH_VARARGS, "the layout's number; 0: strided"},
+    {"_sparse_coalesced", py_sparse_coalesced, METH_VARARGS, "(tensor, to=): whether it is"},
+    {"_sparse_set", py_sparse_set, METH_VARARGS, "(tensor, other): it becomes what other is"},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_sparse_begin(PyObject *module) {
+    return PyModule_AddFunctions(module, py_sparse_functions);
 }
 
 /* src/py/parameter.c - Parameter: a tensor that a module counts among its parameters */
@@ -14744,13 +15172,14 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_places_begin,   py_errors_begin,     py_types_begin,   py_generators_begin,
-    py_devices_begin,  py_cuda_begin,       py_tensor_begin,  py_groups_begin,
-    py_number_begin,   py_buffers_begin,    py_create_begin,  py_optim_begin,
-    py_loader_begin,   py_ranks_begin,      py_files_begin,   py_autograd_begin,
-    py_modes_begin,    py_vmap_start,       py_hooks_begin,   py_functions_begin,
-    py_nodes_begin,    py_parameters_begin, py_modules_begin, py_taps_begin,
-    py_override_begin, py_convert_begin,    py_dlpack_begin,
+    py_places_begin,    py_errors_begin,   py_types_begin,      py_generators_begin,
+    py_devices_begin,   py_cuda_begin,     py_tensor_begin,     py_groups_begin,
+    py_number_begin,    py_buffers_begin,  py_create_begin,     py_optim_begin,
+    py_loader_begin,    py_ranks_begin,    py_files_begin,      py_autograd_begin,
+    py_modes_begin,     py_vmap_start,     py_hooks_begin,      py_saved_begin,
+    py_functions_begin, py_nodes_begin,    py_parameters_begin, py_modules_begin,
+    py_taps_begin,      py_override_begin, py_convert_begin,    py_dlpack_begin,
+    py_sparse_begin,
 };
 
 static int py_main_exec(PyObject *module) {

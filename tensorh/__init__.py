@@ -21,28 +21,38 @@ from . import _spaces, _tensor  # noqa: E402, F401
 globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
-    "__config__", "_dynamo", "accelerator", "amp", "array_api", "autograd", "backends", "compiler",
-    "cuda", "distributed", "distributions", "func", "hub", "jit", "linalg", "masked", "nn", "onnx",
-    "optim", "overrides", "random", "return_types", "safetensors", "serialization", "signal",
-    "special", "storage", "testing", "torch_version", "types", "utils", "version",
-    "ao", "export", "futures", "fx", "library", "multiprocessing", "nested", "profiler",
+    "__config__", "_dynamo", "_utils", "accelerator", "amp", "ao", "array_api", "autograd",
+    "backends", "compiler", "cuda", "distributed", "distributions", "export", "func", "futures",
+    "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nested", "nn", "onnx",
+    "optim", "overrides", "profiler", "random", "return_types", "safetensors", "serialization",
+    "signal", "sparse", "special", "storage", "testing", "torch_version", "types", "utils",
+    "version",
 )  # fmt: skip
 _LAZY_NAMES = {
     "vmap": "_vmap",
     "GradScaler": "amp",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",
+    "_storage_classes": "storage",
+    "from_file": "storage",
     "autocast": "amp",
     "compile": "compiler",
     "is_storage": "storage",
     "load": "serialization",
     "ops": "_ops",
     "save": "serialization",
+    "sparse_compressed_tensor": "_sparse",
+    "sparse_coo_tensor": "_sparse",
+    "sparse_csc_tensor": "_sparse",
+    "sparse_csr_tensor": "_sparse",
     "will_it_fit": "_plan",
 } | dict.fromkeys(
     (
+        "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
+        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
+        "LongStorage", "ShortStorage",
     ),
-    "nn.functional",
+    "storage",
 ) | dict.fromkeys(
     (
         "autocast_decrement_nesting",

@@ -31,6 +31,7 @@ from . import return_types as return_types
 from . import safetensors as safetensors
 from . import serialization as serialization
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
@@ -40,18 +41,30 @@ from . import utils as utils
 from . import version as version
 from ._C import *
 __version__: str
+BFloat16Storage: type
 BFloat16Tensor: type
+BoolStorage: type
 BoolTensor: type
+ByteStorage: type
 ByteTensor: type
+CharStorage: type
 CharTensor: type
+ComplexDoubleStorage: type
 ComplexDoubleTensor: type
+ComplexFloatStorage: type
 ComplexFloatTensor: type
+DoubleStorage: type
 DoubleTensor: type
+FloatStorage: type
 FloatTensor: type
 from .amp.grad_scaler import GradScaler as GradScaler
+HalfStorage: type
 HalfTensor: type
+IntStorage: type
 IntTensor: type
+LongStorage: type
 LongTensor: type
+ShortStorage: type
 ShortTensor: type
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
@@ -140,10 +153,12 @@ fix: _Any
 fix_: _Any
 from ._functions.shapes import fliplr as fliplr
 from ._functions.shapes import flipud as flipud
+from .storage import from_file as from_file
 from ._functions.products import ger as ger
 from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
 from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
 from .amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+from ._functions.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
 from ._functions.settings import get_device as get_device
 from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 def get_include() -> _Any: ...
@@ -167,12 +182,14 @@ from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enable
 from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
 from ._functions.dtypes import is_complex as is_complex
 from ._functions.dtypes import is_conj as is_conj
+from ._functions.settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from ._functions.dtypes import is_floating_point as is_floating_point
 def is_neg(input) -> _Any: ...
 from ._functions.elements import is_nonzero as is_nonzero
 from ._functions.elements import is_same_size as is_same_size
 from ._functions.dtypes import is_signed as is_signed
 from .storage import is_storage as is_storage
+from ._functions.settings import is_warn_always_enabled as is_warn_always_enabled
 from ._functions.elements import isin as isin
 from ._functions.spectra import istft as istft
 from ._functions.products import kron as kron
@@ -226,11 +243,17 @@ from .amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
 from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
 from .amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from ._functions.settings import set_default_tensor_type as set_default_tensor_type
+from ._functions.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from ._functions.settings import set_printoptions as set_printoptions
 from ._functions.settings import set_rng_state as set_rng_state
+from ._functions.settings import set_warn_always as set_warn_always
 from ._functions.shapes import slice_copy as slice_copy
 from ._functions.shapes import slice_scatter as slice_scatter
+from ._sparse import sparse_compressed_tensor as sparse_compressed_tensor
+from ._sparse import sparse_coo_tensor as sparse_coo_tensor
+from ._sparse import sparse_csc_tensor as sparse_csc_tensor
+from ._sparse import sparse_csr_tensor as sparse_csr_tensor
 from ._functions.shapes import split_copy as split_copy
 from ._functions.shapes import split_with_sizes_copy as split_with_sizes_copy
 from ._functions.shapes import squeeze_copy as squeeze_copy

@@ -16,17 +16,17 @@ LEFT_OUT = (
      r"Tag|ThroughputBenchmark|Type|Use|Value|Serialization\w+|Deserialization\w+|DeepCopyMemoTable|"
      r"import_ir\w*|parse_\w+|merge_type\w*|unify_type\w*|fork$|wait$|classproperty|FatalError|"
      r"Stream$|Event$|AcceleratorError|prepare_multiprocessing\w*|get_file_path|init_num_threads|"
-     r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|set_warn_always|"
-     r"is_warn_always\w*|get_device_module|LiteScript\w*|__torch_dispatch__|"
+     r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|"
+     r"get_device_module|LiteScript\w*|__torch_dispatch__|"
      r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|classes|package|functional|torch_version|quasirandom|foreach|has_\w+",
      "it belongs to how torch is built inside"),
     (r"ao|per_(channel|tensor)_\w+|quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
      r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
      "left to the kernels that need it"),
-    (r"sparse\w*|to_sparse\w*|\w*_sparse_\w*|hspmm|hsmm|dsmm|smm|saddmm|spmm|sspaddmm|c?col_indices|"
-     r"crow_indices|row_indices|indices|values|coalesce|is_coalesced|dense_dim|resize_as_sparse_|"
-     r"jagged|to_padded_tensor|nested|\w+_indices_copy|indices_copy|values_copy",
-     "there are no sparse and no nested layouts"),
+    (r"sparse_(bs[rc]\w*|resize\w*)|to_sparse_bs[rc]|\w*_sparse_\w*|hsmm|dsmm|saddmm|spmm|smm|hspmm|sspaddmm|"
+     r"jagged|to_padded_tensor|nested|\w+_indices_copy|indices_copy|values_copy|"
+     r"SparseSemiStructured\w*|semi_structured",
+     "layouts are strided, sparse_coo, sparse_csr and sparse_csc"),
     (r"(cudnn|miopen|mkldnn|_mkldnn|native)_?\w*|to_mkldnn|batch_norm_(back|elemt|gather|stats|upd)\w*|"
      r"is_vulkan\w*|ipu|xpu|mtia|is_(ipu|xpu|mtia|maia|vulkan|xla)|\w*_(ipu|xla)_\w*",
      "it calls one vendor's library or device"),
@@ -35,8 +35,8 @@ LEFT_OUT = (
      r"affine_grid_generator|grid_sampler\w*|nuclear_norm|frobenius_norm|"
      r"embedding_renorm_|feature_dropout_?|resize_as_sparse_|rnn_\w+|lstm_cell|gru_cell|lstm$|gru$",
      "an inner function of torch: another name is public"),
-    (r"\w*Storage$|storage_type|const_data_ptr|"
-     r"is_shared|share_memory_|set_$|resize(_as)?$|module_load|map2?_$|swap_tensors",
+    (r"QU?Int\w*Storage$|Storage$|const_data_ptr|"
+     r"is_shared|share_memory_|resize(_as)?$|module_load|map2?_$|swap_tensors",
      "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
     (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
      r"legacy_contiguous_format", "there is no such dtype here"),
@@ -54,21 +54,19 @@ LEFT_OUT_OF = {
     ),
     "Tensor": ((r"_dtensor__new__", _INSIDE),),
     "torch.nn": (
-        (r"Container|NLLLoss2d", "torch has deprecated it"),
         (r"factory_kwargs|grad", _INSIDE),
         (r"intrinsic|qat", "left to the kernels that need it"),
     ),
     "torch.nn.functional": (
         (r"BroadcastingList\d|GRID_SAMPLE_\w+|ScalingType|SwizzleType|TYPE_CHECKING|Tensor|"
-         r"reproducibility_notes|tf32_notes|assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|scaled_\w+|"
+         r"reproducibility_notes|sparse_support_notes|tf32_notes|assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|scaled_\w+|"
          r"native_\w+", _INSIDE),
     ),
     "torch.nn.Module": (
         (r"T_destination|__getattr__", _INSIDE),
     ),
     "torch.nn.utils": (
-        (r"clip_grad(_norm|_value)?|convert_parameters|memory_format|fusion|stateless",
-         "its functions stand in torch.nn.utils, functional_call in torch.func"),
+        (r"init", "skip_init stands in torch.nn.utils"),
     ),
     "torch.backends.cuda": (
         (r"\w*(sdp|sdpa|attention|workspace_size|plan_cache)\w*|SDPAParams|cu(BLAS|FFT)\w*|"
@@ -100,10 +98,6 @@ LEFT_OUT_OF = {
         (r"(constant|dirac|eye|kaiming_(normal|uniform)|normal|orthogonal|sparse|uniform|"
          r"xavier_(normal|uniform))", "torch has deprecated it: the name with a _ at its end"),
     ),
-    "torch.optim": (
-        (r"SparseAdam", "there are no sparse layouts"),
-        (r"swap_in_optimizer_params_and_state", _INSIDE),
-    ),
     "torch.autograd": (
         (r"NestedIOFunction|variable|enforce_grad_layout_policy", _INSIDE),
         (r"set_multithreading_enabled", "backward runs in the calling thread"),
@@ -132,17 +126,17 @@ LEFT_OUT_OF = {
 # Names of torch that come.
 PLANNED = {
     "torch": """
-OutOfMemoryError StorageBase from_file get_deterministic_debug_mode get_num_interop_threads
+OutOfMemoryError StorageBase get_num_interop_threads
 lobpcg
-is_anomaly_check_nan_enabled is_deterministic_algorithms_warn_only_enabled is_inference
-set_anomaly_enabled set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
+is_anomaly_check_nan_enabled is_inference
+set_anomaly_enabled set_flush_denormal set_num_interop_threads
 """,
     "Tensor": "__cuda_array_interface__ grad_dtype record_stream",
     "torch.linalg": "",
     "torch.nn": "",
     "torch.nn.functional": "",
     "torch.autograd": "",
-    "torch.testing": "make_tensor",
+    "torch.testing": "",
 }
 # Spaces of which all comes or nothing, and why.
 _COMPILER = "left out on purpose: tensor.h records and replays calls in C, there is no compiler"
@@ -153,8 +147,7 @@ WHOLE = {
     "torch.autograd.profiler": "planned", "torch.nn.attention": "planned",
     "torch.distributed": "processes that hold parts of a model are planned",
     "torch.nn.parallel": "threads over several GPUs: use DistributedDataParallel",
-    "torch.sparse": "left out on purpose: there are no sparse and no nested layouts",
-    "torch.nested": "left out on purpose: there are no sparse and no nested layouts",
+    "torch.nested": "left out on purpose: there are no nested layouts",
     "torch.export": _COMPILER, "torch.fx": _COMPILER, "torch.compiler": _COMPILER,
     "torch.jit": _COMPILER, "torch.onnx": _COMPILER,
     "torch.cuda": "streams, events, graphs and mixed precision of CUDA are planned",
@@ -162,14 +155,11 @@ WHOLE = {
 }  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
 TENSOR_LEFT_OUT = """
-ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig
-hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia
+chalf const_data_ptr dequantize eig hash_tensor int_repr ipu is_distributed is_ipu is_maia is_mtia
 is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis q_per_channel_scales
-q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_as resize_as_sparse_
-row_indices set_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_
-sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor to_sparse
-to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values
-volatile xpu
+q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_as
+resize_as_sparse_ slice_inverse smm solve sparse_resize_ sparse_resize_and_clear_ sspaddmm symeig
+to_mkldnn to_padded_tensor to_sparse_bsc to_sparse_bsr volatile xpu
 """
 _SPACES = "mps monitor cpu"
 

@@ -85,6 +85,8 @@ class Writer:
         if isinstance(o, _C.Tensor):
             if is_parameter(o):
                 return Writer._parameter
+            if _C._sparse_layout(o):
+                return Writer._sparse
             raise PicklingError(f"cannot save a {kind.__name__}: save a Tensor of its data instead")
         if kind.__module__ == "numpy" and isinstance(o, float):
             return lambda s, x: s._float(float(x))
@@ -317,6 +319,20 @@ class Writer:
             self._global("torch._utils", self._rebuild_name(t))
             self._rebuild(t, t.requires_grad)
             self._out += b"R"
+        self._remember(t)
+
+    def _sparse(self, t):
+        """The parts of a sparse tensor, its size and, of COO, whether it is coalesced."""
+        from ._sparse import parts_of
+
+        more = (t.shape, t.is_coalesced()) if t.is_sparse else (t.shape,)
+        self._global("torch._utils", "_rebuild_sparse_tensor")
+        self._out += _MARK
+        self._global("torch.serialization", "_get_layout")
+        self._save(str(t.layout))
+        self._out += b"\x85R"
+        self._save((*(p.detach() for p in parts_of(t)), *more))
+        self._out += b"tR"
         self._remember(t)
 
     def _parameter(self, t):

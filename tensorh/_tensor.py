@@ -78,11 +78,17 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     return _C.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
-def new(self, *args, device=None):
+def new(self, *args, device=None, size=None):
     """A new tensor of self's dtype: of sizes (not initialised), or of data."""
+    if size is not None:
+        return _C.empty(tuple(size), dtype=self.dtype)
     data = args[0] if len(args) == 1 else None
     if isinstance(data, Tensor):
-        return data.detach().to(self.dtype)
+        if data.dtype is not self.dtype:
+            raise TypeError(f"expected {self.dtype} (got {data.dtype})")
+        return data.detach()
+    if hasattr(data, "_as_tensor"):  # a storage
+        return data._as_tensor(self.dtype)
     if hasattr(data, "__len__") and not isinstance(data, (str, _C.Size)):
         return _C.tensor(data, dtype=self.dtype)
     return Tensor(*args).to(self.dtype) if args else _C.empty(0, dtype=self.dtype)
@@ -96,6 +102,50 @@ def itself(self):
 def never(self, *args):
     """False."""
     return False
+
+
+# --- layouts --------------------------------------------------------------------------------------
+
+
+def _of_layout(name, layout):
+    """A method that only sparse tensors have: their class overrides it."""
+
+    def method(self, *args, **kwargs):
+        raise RuntimeError(f"{name} expected {layout} tensor layout but got Strided")
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name} of a sparse tensor."
+    return method
+
+
+def sparse_dim(self):
+    """0: a strided tensor has dense dimensions alone."""
+    return 0
+
+
+def dense_dim(self):
+    """The number of dimensions, all of which are dense."""
+    return self.dim()
+
+
+def _to_layout(name):
+    def method(self, *args, **kwargs):
+        from . import _sparse_calls
+
+        return _sparse_calls._CALLS[name](self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name}, of torch.sparse."
+    return method
+
+
+_ONLY_SPARSE = {
+    "coalesce": "sparse coordinate", "is_coalesced": "sparse coordinate",
+    "indices": "sparse coordinate", "_indices": "sparse coordinate", "values": "sparse",
+    "_values": "sparse", "_nnz": "sparse",
+    "crow_indices": "sparse row compressed", "col_indices": "sparse row compressed",
+    "ccol_indices": "sparse column compressed", "row_indices": "sparse column compressed",
+}  # fmt: skip
 
 
 # --- views that change the tensor itself ----------------------------------------------------------
@@ -391,6 +441,7 @@ def _attach():
         numpy, __array__, __array_wrap__, cuda, pin_memory, new_tensor, new, __format__,
         __array_namespace__, to_device,
         __contains__, __reversed__, __complex__, __copy__, __deepcopy__, __reduce_ex__, __dir__,
+        sparse_dim, dense_dim,
     )  # fmt: skip
     for f in special:
         f.__qualname__ = "Tensor." + f.__name__
@@ -404,6 +455,11 @@ def _attach():
         setattr(Tensor, name, itself)
     for name in ("is_pinned", "is_conj", "is_neg"):
         setattr(Tensor, name, never)
+    for name, layout in _ONLY_SPARSE.items():
+        setattr(Tensor, name, _of_layout(name, layout))
+    for name in ("sparse_mask", "to_sparse", "to_sparse_coo", "to_sparse_csc",
+                 "to_sparse_csr"):  # fmt: skip
+        setattr(Tensor, name, _to_layout(name))
     for name in LATER:
         setattr(Tensor, name, _Later(name))
     for name in ("is_shared", "share_memory_", "storage", "untyped_storage"):

@@ -347,6 +347,8 @@ def _places(module, given, tie_weights, strict):
                 if names:
                     text += f"\n\t{what} key(s): {', '.join(map(repr, names))}."
             raise RuntimeError(text)
+        for path in (n.rpartition(".")[0] for n in unknown):
+            module.get_submodule(path)  # a module that is not there is an error, a name is none
         places.update((n, given[n]) for n in given if n in known)
         return places
     return {**places, **given}

@@ -196,6 +196,8 @@ class _Loader:
             "torch._utils._rebuild_tensor_v2": self._tensor,
             "torch._utils._rebuild_tensor_v3": self._tensor_of_bytes,
             "torch._utils._rebuild_meta_tensor_no_storage": self._tensor_of_none,
+            "torch._utils._rebuild_sparse_tensor": self._sparse,
+            "torch.serialization._get_layout": self._layout,
             "torch._utils._rebuild_parameter": self._parameter,
             "torch._utils._rebuild_parameter_with_state": self._parameter,
             "torch._tensor._rebuild_from_type_v2": self._typed,
@@ -344,6 +346,34 @@ class _Loader:
 
         t = empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta")
         return self._finish(t, requires_grad)
+
+    def _layout(self, machine, args):
+        if len(args) != 1 or type(args[0]) is not str:
+            _refuse("_get_layout: wrong arguments")
+        layout = getattr(_C, args[0].removeprefix("torch."), None)
+        if type(layout) is not type(_C.strided):
+            _refuse("a layout that is not known")
+        return layout
+
+    def _sparse(self, machine, args):
+        from ._sparse import LAYOUTS, check, make
+
+        if len(args) != 2 or args[0] not in LAYOUTS[1:] or type(args[1]) is not tuple:
+            _refuse("_rebuild_sparse_tensor: wrong arguments, or a layout that is not supported")
+        coo = args[0] is _C.sparse_coo
+        n = 2 if coo else 3
+        parts, more = args[1][:n], args[1][n:]
+        if len(more) not in ((1, 2) if coo else (1,)) or type(more[0]) not in (tuple, _C.Size):
+            _refuse("_rebuild_sparse_tensor: wrong arguments")
+        if any(type(p) is not _C.Tensor for p in parts) or any(type(k) is not int for k in more[0]):
+            _refuse("_rebuild_sparse_tensor: expected tensors and a size")
+        number = LAYOUTS.index(args[0])
+        t = make(number, parts, more[0])
+        check(number, parts, more[0])
+        if more[1:] and more[1] is True:  # a file may say it of what is not in order
+            keys = _C.sparse_keys(parts[0], list(more[0][: parts[0].shape[0]]))
+            t._coalesced_(not bool((keys[1:] <= keys[:-1]).any()))
+        return t
 
     def _parameter(self, machine, args):
         if len(args) not in (2, 3, 4) or not isinstance(args[0], _C.Tensor):

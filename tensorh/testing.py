@@ -1,4 +1,4 @@
-"""torch.testing: assert_close, and assert_allclose, which came before it."""
+"""torch.testing: assert_close, assert_allclose, which came before it, and make_tensor."""
 import math
 import sys
 import warnings
@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from . import _C
 from ._C import Tensor
+from ._functions.dtypes import finfo, iinfo
 
-__all__ = ["assert_allclose", "assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 _TOLERANCES = {  # rtol, atol
     _C.float16: (1e-3, 1e-5),
@@ -59,6 +60,79 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
         actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
         msg=msg or None,
     )  # fmt: skip
+
+
+def make_tensor(
+    *shape, dtype, device, low=None, high=None, requires_grad=False, noncontiguous=False,
+    exclude_zero=False, memory_format=None,
+):  # fmt: skip
+    """A tensor of values drawn evenly from [low, high), by default [-9, 9) of floats, -9 to 9 of
+    integers, 0 to 9 of unsigned ones.
+
+    noncontiguous: each second element of a larger tensor. exclude_zero: 1, or the smallest normal
+    number, in the place of zeros."""
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"{noncontiguous=} and {memory_format=}"
+        )
+    if len(shape) == 1 and isinstance(shape[0], Sequence):
+        shape = shape[0]
+    shape = tuple(shape)
+    floating = dtype.is_floating_point or dtype.is_complex
+    if requires_grad and not floating:
+        raise ValueError(
+            "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
+            f"{dtype=}"
+        )
+    low, high = _range_of(dtype, low, high)
+    apart = noncontiguous and math.prod(shape) > 1
+    if apart:
+        shape = (*shape[:-1], 2 * shape[-1])
+    if floating:
+        result = _C.empty(shape, dtype=dtype, device=device)
+        parts = _C.view_as_real(result) if dtype.is_complex else result
+        if high - low > finfo(dtype).max:  # the width has no number
+            parts.uniform_(low / 2, high / 2).mul_(2)
+        else:
+            parts.uniform_(low, high)
+    else:
+        result = _C.randint(int(low), int(high), shape, dtype=dtype, device=device)
+    if apart:
+        result = result[..., 1::2]
+    elif memory_format is not None:
+        result = result.clone(memory_format=memory_format)
+    if exclude_zero:
+        tiny = finfo(dtype).tiny if floating else 1
+        result[result == 0] = complex(tiny, tiny) if dtype.is_complex else tiny
+    return result.requires_grad_(requires_grad) if requires_grad else result
+
+
+def _range_of(dtype, low, high):
+    """low and high of make_tensor, within what dtype holds; high itself is not drawn."""
+    if any(isinstance(x, float) and math.isnan(x) for x in (low, high)):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if dtype is _C.bool:
+        least, most, usual = 0, 2, (0, 2)
+    elif dtype.is_floating_point or dtype.is_complex:
+        info = finfo(dtype)
+        least, most, usual = info.min, info.max, (-9, 9)
+    else:
+        info = iinfo(dtype)
+        least, most = info.min, min(info.max, 2**63 - 2) + 1
+        usual = (-9, 10) if info.min else (0, 10)
+    low = usual[0] if low is None else low
+    high = usual[1] if high is None else high
+    if low > high or (low == high and not (dtype.is_floating_point or dtype.is_complex)):
+        raise ValueError(f"make_tensor: `low` must be less than `high`, but got {low} >= {high}")
+    if high < least or low > most:
+        raise ValueError(
+            f"make_tensor: the range from {low} to {high} is outside of what {dtype} holds"
+        )
+    low, high = max(low, least), min(high, most)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        low, high = math.ceil(low), math.ceil(high)
+    return low, high
 
 
 def _fail(text, where, msg, error=AssertionError):

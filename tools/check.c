@@ -315,7 +315,9 @@ static void reach(source *s) {
 }
 
 /* Generated text that only a test includes. */
-static bool is_for_tests(const char *path) { return !strcmp(path, "src/gen/examples.inl"); }
+static bool is_for_tests(const char *path) {
+    return !strcmp(path, "src/gen/examples.inl") || !strncmp(path, "src/gen/options", 15);
+}
 
 static void check_files(char **paths, int n) {
     if (n > MAX_FILES) n = MAX_FILES, breach("check", "too many files", "");

@@ -160,6 +160,28 @@ TN_API void *tn_function_user(tn_function *f);
  * requires grad is an error after forward. */
 TN_API bool tn_function_written(tn_function *f, int i);
 
+/* Hooks of what recorded calls keep for their gradients, for example to keep it on disk or in fewer
+ * bits. While they are open in a thread, pack gets each tensor that a call keeps, without its
+ * history and as the gradient must see it, once the call has been made; what it returns, NULL with
+ * an error, is kept in its place. unpack gives it back when a gradient reads it, which may be
+ * several times or never: a tensor of the same shape, NULL with an error. drop(value) ends it; it
+ * may be NULL. pack must not write the tensor. The innermost hooks count. A call whose pack fails,
+ * fails; what it wrote in place is written. unpack, drop and release(user) may be called in another
+ * thread; release is called once. */
+typedef struct tn_saved_hooks {
+    void *(*pack)(tn_tensor *t, void *user);
+    tn_tensor *(*unpack)(void *value, void *user);
+    void (*drop)(void *value, void *user);
+    void (*release)(void *user);
+    void *user;
+} tn_saved_hooks;
+/* Opens hooks in the calling thread, of which a copy is kept, until tn_saved_hooks_pop. False with
+ * an error; release has been called then. */
+TN_API bool tn_saved_hooks_push_at(const char *file, int line, const tn_saved_hooks *hooks);
+#define tn_saved_hooks_push(hooks) tn_saved_hooks_push_at(__FILE__, __LINE__, hooks)
+/* Closes the innermost ones; false if there are none. */
+TN_API bool tn_saved_hooks_pop(void);
+
 /* Runs forward without keeping its graph, and again in backward with the same random state
  * (torch.utils.checkpoint): memory for time. Returns its result; NULL with an error. */
 typedef tn_tensor *(*tn_checkpoint_fn)(tn_tensor *const *in, int nin, void *user);
@@ -179,6 +201,14 @@ TN_API const char *tn_history_name(const tn_history *h); /* the row's name */
 /* Writes torch's name of the call ("AddBackward0", a custom function's own name), cut to `room`
  * bytes; empty for NULL. */
 TN_API void tn_history_text(const tn_history *h, char *text, size_t room);
+/* What h keeps for its gradient of the argument or the result of that name ("self", "result"): the
+ * tensor with its history, a leaf itself; NULL if it keeps none (tn_history_keeps), or with an
+ * error: it was freed, or written in place. */
+TN_API tn_tensor *tn_history_saved(tn_history *h, const char *name);
+TN_API bool tn_history_keeps(const tn_history *h, const char *name);
+/* Packs it by hooks, as if they had been open at the call. False with an error; release has been
+ * called then, too. */
+TN_API bool tn_history_pack(tn_history *h, const char *name, const tn_saved_hooks *hooks);
 /* Which result of its call t is; 0 for a leaf. */
 TN_API int tn_history_output(const tn_tensor *t);
 /* Where input i came from: a call and the number of its result, or a leaf; both are NULL if the

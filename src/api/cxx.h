@@ -48,10 +48,14 @@ class tensors;
 #define TNI_LINE 0
 #endif
 struct site {
+    struct name { /* of a file: {0, 1} are numbers, and no site */
+        const char *text;
+        explicit name(const char *t) : text(t) {}
+    };
     const char *file;
     int line;
-    explicit site(const char *f = TNI_FILE, int l = TNI_LINE) : file(f), line(l) {}
-    static site here(const char *f = TNI_FILE, int l = TNI_LINE) { return site(f, l); }
+    explicit site(name f = name(TNI_FILE), int l = TNI_LINE) : file(f.text), line(l) {}
+    static site here(const char *f = TNI_FILE, int l = TNI_LINE) { return site(name(f), l); }
 };
 #undef TNI_FILE
 #undef TNI_LINE
@@ -69,6 +73,8 @@ template <class C>
 auto data_of(const C &c) -> decltype(c.size(), c.data());
 template <class C>
 const C &some(); /* of it, in unevaluated text */
+template <class C>
+C &place(); /* of one that may be written, there too */
 /* Has a type if T * is P, so that a function with it as a parameter is there for these alone. */
 template <class P, class T>
 struct only {};
@@ -127,6 +133,8 @@ template <>
 struct is_whole<float> {};
 template <>
 struct is_whole<double> {};
+template <>
+struct is_whole<tn_dtype> {};
 template <class B, bool is_class = __is_class(B)>
 struct is_truth {};
 template <>
@@ -167,6 +175,14 @@ struct tensor_ref {
     tensor_ref(P t) : value(t) {}
     tensor_ref(const detail::handle &t) : value(t.p_) {}
 };
+namespace detail {
+struct referred { /* in unevaluated text */
+    static void by(tensor_ref t);
+};
+/* A name for each S that converts to a tensor_ref. */
+template <class S, class = decltype(referred::by(some<S>()))>
+struct refers {};
+} // namespace detail
 
 /* Lists of sizes or dims, of numbers, of tensors. {} is a list of no sizes, but None instead of
  * numbers or tensors. No constructor has two parameters: gcc would take
@@ -175,8 +191,8 @@ struct int_list {
     tn_ints value;
     int_list() : value(tn_empty_dims()) {}
     int_list(tn_ints l) : value(l) {}
-    int_list(std::initializer_list<int64_t> l) : value(tn_empty_dims()) {
-        if (l.size()) value = tn_ints_of(l.begin(), (int64_t)l.size());
+    int_list(std::initializer_list<integer> l) : value(tn_empty_dims()) {
+        if (l.size()) value = tn_ints_of(&l.begin()->value, (int64_t)l.size());
     }
     template <class C, class = typename detail::only<decltype(detail::data_of(detail::some<C>())),
                                                      int64_t>::type>
@@ -206,7 +222,7 @@ struct size_list : int_list {
     size_list(N all) : int_list(tn_ints_of(&one, 1)), one(static_cast<int64_t>(all)) {}
     size_list(const int_list &l) : int_list(l), one(0) {}
     size_list(tn_ints l) : int_list(l), one(0) {}
-    size_list(std::initializer_list<int64_t> l) : int_list(l), one(0) {}
+    size_list(std::initializer_list<integer> l) : int_list(l), one(0) {}
     template <class C, class = typename detail::only<decltype(detail::data_of(detail::some<C>())),
                                                      int64_t>::type>
     size_list(const C &c) : int_list(c), one(0) {}
@@ -222,6 +238,15 @@ struct size_list : int_list {
     void point(const size_list &o) {
         if (o.value.at == &o.one) value.at = &one;
     }
+};
+
+/* Sizes or dims, or one number alone: x.sum(0), tn::zeros(3). {} is a list of no sizes. */
+struct int_or_list : size_list {
+    int_or_list() : size_list(tn_empty_dims()) {}
+    int_or_list(tn_ints l) : size_list(l) {}
+    int_or_list(std::initializer_list<integer> l) : size_list(int_list(l)) {}
+    template <class C, class = decltype(size_list(detail::some<C>()))>
+    int_or_list(const C &c) : size_list(c) {}
 };
 
 struct float_list {
@@ -240,10 +265,10 @@ struct float_list {
 
 /* A list of numbers in a struct of options, which has its own copy of them. No option takes more
  * numbers than there is room for: a longer list keeps one number too many. */
-template <class L, class E, int room>
+template <class L, class E, class I, int room>
 struct kept_list : L {
     kept_list() : L() { keep(); }
-    kept_list(std::initializer_list<E> l) : L(l) { keep(); }
+    kept_list(std::initializer_list<I> l) : L(l) { keep(); }
     template <class C, class = decltype(L(detail::some<C>()))>
     kept_list(const C &c) : L(c) {
         keep();
@@ -263,9 +288,9 @@ struct kept_list : L {
         if (this->value.n > 0) this->value.at = own_;
     }
 };
-typedef kept_list<int_list, int64_t, TN_MAX_DIMS> kept_int_list;
-typedef kept_list<size_list, int64_t, 6> kept_size_list;
-typedef kept_list<float_list, double, 6> kept_float_list;
+typedef kept_list<size_list, int64_t, integer, 6> kept_size_list;
+typedef kept_list<int_or_list, int64_t, integer, TN_MAX_DIMS> kept_int_or_list;
+typedef kept_list<float_list, double, double, 6> kept_float_list;
 
 struct tensor_list {
     tn_tensors value;

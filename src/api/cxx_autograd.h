@@ -319,8 +319,8 @@ inline tensors vmap(F f, tensor_list in, int_list dims = int_list(),
     }
     if (!ok || size < 0)
         tn_error_set(TN_INVALID, at.file, at.line,
-                     "vmap: %lld inputs, %lld dims, and one must count",
-                     (long long)n, (long long)dims.size());
+                     "vmap: %lld inputs, %lld dims, and one must count", (long long)n,
+                     (long long)dims.size());
     const detail::open_batch batch(ok ? size : -1, randomness, at);
     tensors samples(n), result;
     for (size_t i = 0; batch.ok && i < n; i++) {
@@ -336,8 +336,30 @@ inline tensors vmap(F f, tensor_list in, int_list dims = int_list(),
     return tn_ok() ? result : tensors();
 }
 
+/* --- random numbers --------------------------------------------------------------------------- */
+
+/* Seeds the default generator (tn_manual_seed): a seed gives torch's random numbers. */
+inline void manual_seed(uint64_t seed) { tn_manual_seed(seed); }
+
 /* --- files ------------------------------------------------------------------------------------ */
 
+namespace detail {
+struct named : tn_named { /* a list of them is one for C */
+    named(const char *of, tensor_ref t) {
+        name = of;
+        tensor = t.value;
+    }
+};
+} // namespace detail
+/* Tensors as a safetensors file; see tn_safetensors_save.
+ *     tn::save("two.safetensors", {{"x", x}, {"y", y}}); */
+inline bool save(const char *path, std::initializer_list<detail::named> l,
+                 site at = site::here()) {
+    const bool ok = tn_safetensors_save_at(at.file, at.line, path, l.begin(),
+                                           static_cast<int64_t>(l.size()), nullptr, 0);
+    if (!ok) detail::check();
+    return ok;
+}
 /* One tensor of a safetensors file, by name; see tn_safetensors_open. */
 inline tensor load(const char *path, const char *name, site at = site::here()) {
     tn_safetensors *f = tn_safetensors_open_at(at.file, at.line, path);

@@ -215,8 +215,8 @@ class loader {
   public:
     loader(const dataset &d, loader_options o = loader_options(), site at = site::here())
         : at_(at) {
-        const tn_loader_args a = {o.batch_size.value, o.shuffle.value, o.drop_last.value,
-                                  o.workers,          o.prefetch,      o.generator,
+        const tn_loader_args a = {o.batch_size.value,  o.shuffle.value, o.drop_last.value,
+                                  o.workers,           o.prefetch,      o.generator,
                                   dataset(d).release()};
         p_ = tn_loader_new_at(at.file, at.line, &a);
         if (!p_) detail::check();
@@ -391,6 +391,15 @@ inline evaluation evaluate(const nn::module &model, const nn::module &loss, data
     return e;
 }
 
+/* Numbers of the program in a checkpoint: an array of tn_named_number, which loading writes. */
+struct number_list {
+    tn_named_number *at;
+    int64_t n;
+    number_list() : at(nullptr), n(0) {}
+    template <size_t N>
+    number_list(tn_named_number (&a)[N]) : at(a), n(static_cast<int64_t>(N)) {}
+};
+
 /* Checkpoints of all that a training needs; a NULL member is left out. See train.h. */
 struct checkpoint {
     typedef checkpoint self_;
@@ -398,6 +407,7 @@ struct checkpoint {
     TNI_OPTION(optim::optimizer *, optimizer, nullptr)
     TNI_OPTION(optim::schedule *, schedule, nullptr)
     TNI_OPTION(tn_generator *, generator, nullptr)
+    TNI_OPTION(number_list, numbers, number_list()) /* such as the mean that inputs are scaled by */
 
     /*     tn::checkpoint().set_model(net).set_optimizer(&opt).save("run.safetensors"); */
     bool save(const char *path, site at = site::here()) const {
@@ -420,6 +430,8 @@ struct checkpoint {
         s.optimizer = optimizer ? optimizer->get() : nullptr;
         s.schedule = schedule ? schedule->get() : nullptr;
         s.generator = generator;
+        s.numbers = numbers.at;
+        s.nnumbers = numbers.n;
         return s;
     }
 };

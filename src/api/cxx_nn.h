@@ -24,8 +24,8 @@ struct named_tensor {
 };
 
 /* Tensors with names, as in a state dict. Owns its names; moves, but does not copy.
- *     for (tn::named_tensor each : net.named_parameters()) std::cout << each.name;
- *     C++17: for (auto [name, value] : net.named_parameters()) ... */
+ *     for (tn::named_tensor &each : net.named_parameters()) std::cout << each.name;
+ *     C++17: for (auto &[name, value] : net.named_parameters()) ... */
 class named_tensors {
     tn_named_list list_;
 
@@ -55,12 +55,14 @@ class named_tensors {
 
     class iterator {
         const tn_named *at_;
+        named_tensor each_; /* where it stands, for `auto &` */
 
       public:
-        explicit iterator(const tn_named *at) : at_(at) {}
-        named_tensor operator*() const {
-            const named_tensor each = {at_->name, tensor(at_->tensor)};
-            return each;
+        explicit iterator(const tn_named *at) : at_(at), each_() {}
+        named_tensor &operator*() {
+            each_.name = at_->name;
+            each_.value = tensor(at_->tensor);
+            return each_;
         }
         iterator &operator++() {
             at_++;
@@ -162,9 +164,13 @@ class module {
     }
     /* The modules directly below:     for (tn::nn::named_module each : net.children()) ... */
     named_modules children() const;
-    /* Calls f(module, path) for this and all modules below, parents first. */
+    /* Calls f(module), or f(module, path), for this and all modules below, parents first. */
     template <class F>
-    bool apply(F f, site at = site::here()) const;
+    auto apply(F f, site at = site::here()) const
+        -> decltype(f(detail::place<nn::module>()), bool());
+    template <class F>
+    auto apply(F f, site at = site::here()) const
+        -> decltype(f(detail::place<nn::module>(), ""), bool());
 
     const nn::module &train(bool training = true) const {
         tn_module_train(p_, training);
@@ -229,15 +235,17 @@ class named_modules {
     class iterator {
         tn_module *m_;
         int i_;
-        void find() { /* from i_ on */
+        named_module each_; /* where it stands, for `auto &` */
+        void find() {       /* from i_ on */
             while (m_ && i_ < m_->nparts && !tn_part_child_of(m_, i_)) i_++;
         }
 
       public:
-        iterator(tn_module *m, int i) : m_(m), i_(i) { find(); }
-        named_module operator*() const {
-            const named_module each = {m_->part[i_].name, nn::module(tn_part_child_of(m_, i_))};
-            return each;
+        iterator(tn_module *m, int i) : m_(m), i_(i), each_() { find(); }
+        named_module &operator*() {
+            each_.name = m_->part[i_].name;
+            each_.value = nn::module(tn_part_child_of(m_, i_));
+            return each_;
         }
         iterator &operator++() {
             i_++;
@@ -271,13 +279,21 @@ struct visit_call {
     F &f;
     tn_module *m;
     const char *path;
-    void operator()() { f(nn::module(m), path); }
+    void operator()() {
+        nn::module each(m);
+        f(each, path);
+    }
 };
 template <class F>
 inline bool visit(tn_module *m, const char *path, void *user) {
     visit_call<F> run = {*static_cast<F *>(user), m, path};
     return call(run);
 }
+template <class F>
+struct without_path {
+    F &f;
+    void operator()(nn::module &m, const char *) { f(m); }
+};
 template <class F>
 struct before_call {
     F &f;
@@ -331,7 +347,13 @@ inline int64_t add_hook(tn_module *m, int when, tn_module_hook_fn run, const F &
 } // namespace calls
 
 template <class F>
-inline bool module::apply(F f, site at) const {
+inline auto module::apply(F f, site at) const -> decltype(f(detail::place<nn::module>()), bool()) {
+    const calls::without_path<F> run = {f};
+    return apply(run, at);
+}
+template <class F>
+inline auto module::apply(F f, site at) const
+    -> decltype(f(detail::place<nn::module>(), ""), bool()) {
     return told(tn_module_walk_at(at.file, at.line, p_, &calls::visit<F>, &f));
 }
 template <class F>
@@ -343,11 +365,47 @@ inline int64_t module::hook_after(F f, site at) const {
     return calls::add_hook(p_, TN_AFTER_FORWARD, &calls::after<F>, f, at);
 }
 
+namespace calls {
+/* The modules of a list, for a range. */
+class members {
+    tn_module *m_;
+    int i_;
+    nn::module each_;
+
+  public:
+    members(tn_module *m, int i) : m_(m), i_(i) {}
+    nn::module &operator*() { return each_ = nn::module(tn_part_child_of(m_, i_)); }
+    members &operator++() {
+        i_++;
+        return *this;
+    }
+    bool operator!=(const members &o) const { return i_ != o.i_; }
+    bool operator==(const members &o) const { return i_ == o.i_; }
+};
+} // namespace calls
+
 /* --- the classes of rows ---------------------------------------------------------------------- */
 
+} // namespace nn
+/* A module as an argument, which the constructor that gets it takes: an object, which is held once
+ * more for it, or a pointer of C. */
+struct module_ref {
+    struct one { /* held where the constructor of C is called, no earlier */
+        tn_module *at;
+        bool object;
+        operator tn_module *() const { return object ? tn_module_hold(at) : at; }
+    } value;
+    module_ref(tn_module *m = nullptr) {
+        value.at = m;
+        value.object = false;
+    }
+    module_ref(const nn::module &m) {
+        value.at = m.get();
+        value.object = true;
+    }
+};
 /* Modules as an argument, which the constructor that gets them takes: {a, b} of objects, each of
  * which is held once more for it, or of pointers of C. */
-} // namespace nn
 struct modules_ref {
     /* Turned into C's list where the constructor of C is called, no earlier: until then nothing is
      * held, so an exception leaves nothing behind. */
@@ -435,6 +493,8 @@ class module_of : public kept<K, nn::module>::type {
         this->made(tn_nn_##name##_at(at.file, at.line, &a));                                 \
     }                                                                                        \
     explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {} \
+    template <class... M> /* sequential(a, b) as sequential{a, b} */                         \
+    name(const nn::module &a, const nn::module &b, const M &...m) : name({a, b, m...}) {}    \
     bool append(const nn::module &m, site at = site::here()) const {                         \
         return this->told(                                                                   \
             tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));       \
@@ -443,7 +503,9 @@ class module_of : public kept<K, nn::module>::type {
     nn::module operator[](int i) const { /* undefined if there is none */                    \
         const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                          \
         return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                     \
-    }
+    }                                                                                        \
+    calls::members begin() const { return calls::members(this->p_, 0); }                     \
+    calls::members end() const { return calls::members(this->p_, static_cast<int>(size())); }
 
 namespace nn {
 

@@ -552,13 +552,14 @@ inline indexed tensor::operator[](std::initializer_list<detail::index_item> l) c
 /* --- iteration and printing ------------------------------------------------------------------- */
 
 class tensor::iterator {
-    tensor of_; /* an owner, since a range may be a temporary */
+    tensor of_;  /* an owner, since a range may be a temporary */
+    tensor row_; /* where it stands, for `auto &` */
     int64_t i_;
     site at_;
 
   public:
     iterator(const tensor &of, int64_t i, site at) : of_(of), i_(i), at_(at) {}
-    tensor operator*() const { return of_.select(0, i_, at_); }
+    tensor &operator*() { return row_ = of_.select(0, i_, at_); }
     iterator &operator++() {
         i_++;
         return *this;

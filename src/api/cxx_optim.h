@@ -1,4 +1,4 @@
-/* cxx_optim.h - C++ only: optimizers, schedules, clipping.
+/* cxx_optim.h - C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping.
  *
  *     tn::optim::adam opt(net.parameters(), {.lr = 1e-3});     (C++20)
  *     tn::optim::step_lr schedule(opt, 30, 0.1);
@@ -226,7 +226,146 @@ class lambda_lr : public schedule {
         detail::check();
     }
 };
+
+/* --- L-BFGS ----------------------------------------------------------------------------------- */
+
+struct lbfgs_options {
+    typedef lbfgs_options self_;
+    TNI_OPTION(double, lr, 1)
+    TNI_OPTION(integer, max_iter, 20)
+    TNI_OPTION(integer, max_eval, TN_NONE) /* max_iter * 5 / 4 */
+    TNI_OPTION(double, tolerance_grad, 1e-7)
+    TNI_OPTION(double, tolerance_change, 1e-9)
+    TNI_OPTION(integer, history_size, 100)
+    TNI_OPTION(flag, strong_wolfe, false) /* a line search; without it steps have length lr */
+    TNI_OPTION(flag, maximize, false)
+};
+/* torch.optim.LBFGS, whose step calls a function several times: optim.h has more. It owns a
+ * tn_lbfgs and moves, but does not copy.
+ *     tn::optim::lbfgs opt(net.parameters(), {.strong_wolfe = true});     (C++20)
+ *     opt.step([&] { opt.zero_grad(); tn::tensor l = loss_of(net); l.backward(); return l; }); */
+class lbfgs {
+    tn_lbfgs *p_;
+    template <class F>
+    struct closure { /* the losses live until the step has read them */
+        F &f;
+        tensor first, last;
+        void operator()() { last = f(); }
+        static tn_tensor *run(void *user) {
+            closure *c = static_cast<closure *>(user);
+            if (!detail::call(*c)) return nullptr;
+            if (!c->first.defined()) c->first = c->last;
+            return c->last.get();
+        }
+    };
+    /* C takes 0 as "not given": a number nobody tells from 0, and an integer that is refused. */
+    static double given(double v) { return v == 0 ? 5e-324 : v; }
+    static int64_t given(integer v) { return v.value == 0 ? -1 : v.value; }
+
+  public:
+    explicit lbfgs(tensor_list params, lbfgs_options o = lbfgs_options(), site at = site::here()) {
+        tn_lbfgs_args a = tn_lbfgs_args();
+        a.params = params.value;
+        a.lr = given(o.lr);
+        a.max_iter = given(o.max_iter);
+        a.max_eval = o.max_eval.value == TN_NONE ? 0 : given(o.max_eval);
+        a.tolerance_grad = given(o.tolerance_grad);
+        a.tolerance_change = given(o.tolerance_change);
+        a.history_size = given(o.history_size);
+        a.strong_wolfe = o.strong_wolfe.value;
+        a.maximize = o.maximize.value;
+        p_ = tn_lbfgs_new_at(at.file, at.line, &a);
+        if (!p_) detail::check();
+    }
+    lbfgs(lbfgs &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    lbfgs &operator=(lbfgs &&o) noexcept {
+        tn_lbfgs *p = p_;
+        p_ = o.p_;
+        o.p_ = p;
+        return *this;
+    }
+    lbfgs(const lbfgs &) = delete;
+    ~lbfgs() { tn_lbfgs_free(p_); }
+    tn_lbfgs *get() const noexcept { return p_; }
+    bool defined() const noexcept { return p_ != nullptr; }
+
+    /* f makes the gradients new and returns the loss, a tensor of one number; it records. Returns
+     * the loss before the step; undefined with an error, and then parameters may have moved. */
+    template <class F>
+    auto step(F f, site at = site::here()) -> decltype(tensor(f())) {
+        closure<F> c = {f, tensor(), tensor()};
+        tn_lbfgs_step_at(at.file, at.line, p_, &closure<F>::run, &c); /* NaN may be the loss */
+        if (tn_ok()) return c.first;
+        detail::check();
+        return tensor();
+    }
+    void zero_grad() { tn_lbfgs_zero_grad(p_); }
+    int64_t evaluations() const { return tn_lbfgs_evaluations(p_); } /* calls of f so far */
+};
 } // namespace optim
+
+/* --- mixed precision -------------------------------------------------------------------------- */
+
+struct scaler_options {
+    typedef scaler_options self_;
+    TNI_OPTION(double, init_scale, 65536)
+    TNI_OPTION(double, growth_factor, 2)
+    TNI_OPTION(double, backoff_factor, 0.5)
+    TNI_OPTION(integer, growth_interval, 2000)
+};
+/* torch.amp.GradScaler, for losses computed in TN_F16: optim.h has more. It owns a tn_scaler and
+ * moves, but does not copy.
+ *     tn::scaler scaler;
+ *     scaler.scale(loss).backward();     scaler.step(opt);     scaler.update(); */
+class scaler {
+    tn_scaler *p_;
+    static bool told(bool ok) {
+        if (!ok) detail::check();
+        return ok;
+    }
+    /* C takes 0 as "not given": a number and an integer that are refused. */
+    static double given(double v) { return v == 0 ? -1 : v; }
+
+  public:
+    explicit scaler(scaler_options o = scaler_options(), site at = site::here()) {
+        const int64_t interval = o.growth_interval.value;
+        const tn_scaler_args a = {given(o.init_scale), given(o.growth_factor),
+                                  given(o.backoff_factor), interval ? interval : -1};
+        p_ = tn_scaler_new_at(at.file, at.line, &a);
+        told(p_ != nullptr);
+    }
+    scaler(scaler &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+    scaler &operator=(scaler &&o) noexcept {
+        tn_scaler *p = p_;
+        p_ = o.p_;
+        o.p_ = p;
+        return *this;
+    }
+    scaler(const scaler &) = delete;
+    ~scaler() { tn_scaler_free(p_); }
+    tn_scaler *get() const noexcept { return p_; }
+    bool defined() const noexcept { return p_ != nullptr; }
+
+    /* loss, a float32, times the scale. */
+    tensor scale(const tensor &loss, site at = site::here()) const {
+        return tensor::take(tn_scaler_scale_at(at.file, at.line, p_, loss.get()));
+    }
+    /* Divides the gradients by the scale, to clip them before the step. */
+    bool unscale_(const optim::optimizer &o, site at = site::here()) {
+        return told(tn_scaler_unscale_at(at.file, at.line, p_, o.get()));
+    }
+    /* A step, unless a gradient is not finite, which is no error. */
+    bool step(const optim::optimizer &o, site at = site::here()) {
+        return told(tn_scaler_step_at(at.file, at.line, p_, o.get()));
+    }
+    /* The scale of the next step: smaller after an overflow, larger after long without one. */
+    bool update(site at = site::here()) { return told(tn_scaler_update_at(at.file, at.line, p_)); }
+    double get_scale() const { return tn_scaler_get(p_); }
+    int64_t count() const { return tn_scaler_count(p_); } /* steps since the scale changed */
+    bool resume(double scale, int64_t count, site at = site::here()) { /* sets both */
+        return told(tn_scaler_resume_at(at.file, at.line, p_, scale, count));
+    }
+};
 
 namespace nn {
 /* Scales the gradients so that their common norm is at most max_norm; returns the norm before. */

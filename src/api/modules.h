@@ -790,6 +790,59 @@ typedef struct tn_nn_softmax2d_forward_args {
 } tn_nn_softmax2d_forward_args;
 #define tn_nn_softmax2d_forward(module, input) tn_forward(module, input)
 
+/* --- AdaptiveLogSoftmaxWithLoss: a softmax over many classes, of which most are rare --- */
+
+/* The log-probability of each sample's class, and the mean of its negative. Classes below the first
+ * cutoff are frequent; those between two cutoffs are a cluster, which counts as one class of the
+ * head and has a smaller model of its own, of in_features / div_value^(i + 1) features. Grave et
+ * al. 2017, Efficient softmax approximation for GPUs.
+ *   schema  AdaptiveLogSoftmaxWithLoss(int in_features, int n_classes, int[] cutoffs, float
+ *           div_value=4.0, bool head_bias=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input_ (N, in_features), target_ (N) of int64, or both without N -> output (N), loss
+ *           ()
+ *   example tn_nn_adaptive_log_softmax_with_loss(64, 1000, TN_DIMS(100, 500)) */
+typedef struct tn_nn_adaptive_log_softmax_with_loss_args {
+    double div_value;
+    bool head_bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_features, n_classes;
+    tn_ints cutoffs;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_log_softmax_with_loss_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_adaptive_log_softmax_with_loss_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_adaptive_log_softmax_with_loss(int64_t in_features,
+    int64_t n_classes, tn_ints cutoffs, double div_value, bool head_bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_log_softmax_with_loss(in_features_, n_classes_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_adaptive_log_softmax_with_loss, .div_value = 4, .in_features = in_features_, \
+    .n_classes = n_classes_, .cutoffs = __VA_ARGS__))
+#endif
+typedef struct tn_nn_adaptive_log_softmax_with_loss_self {
+    tn_module base;
+    tn_nn_adaptive_log_softmax_with_loss_args o;
+} tn_nn_adaptive_log_softmax_with_loss_self;
+
+typedef struct tn_output_loss {
+    tn_tensor *output, *loss;
+} tn_output_loss;
+typedef struct tn_nn_adaptive_log_softmax_with_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input_, *target_;
+    TNI_NAMED_OPTIONS
+} tn_nn_adaptive_log_softmax_with_loss_forward_args;
+TN_API tn_output_loss tn_nn_adaptive_log_softmax_with_loss_forward_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_forward_args *args);
+TN_API tn_output_loss tnp_nn_adaptive_log_softmax_with_loss_forward(tn_module *module,
+    tn_tensor *input_, tn_tensor *target_);
+#ifndef __cplusplus
+#define tn_nn_adaptive_log_softmax_with_loss_forward(module_, input__, ...) \
+    TNI_CALL(tn_nn_adaptive_log_softmax_with_loss_forward, .module = module_, .input_ = input__, \
+    .target_ = __VA_ARGS__)
+#endif
+
 /* --- MultiheadAttention, composed of products and a softmax as torch's own --- */
 
 /* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
@@ -1402,14 +1455,16 @@ TN_API tn_tensor *tnp_nn_bilinear_forward(tn_module *module, tn_tensor *input1, 
     .module = module_, .input1 = input1_, .input2 = __VA_ARGS__)
 #endif
 
-/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient. With
+ * sparse the gradient is a sparse tensor of the rows that were taken.
  *   schema  Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool
- *           scale_grad_by_freq=False, ScalarType? dtype=None, Device? device=None)
+ *           scale_grad_by_freq=False, bool sparse=False, ScalarType? dtype=None, Device?
+ *           device=None)
  *   shapes  input (*) integers -> (*, embedding_dim)
  *   example tn_nn_embedding(1000, 64, .padding_idx = 0) */
 typedef struct tn_nn_embedding_args {
     int64_t padding_idx;
-    bool scale_grad_by_freq;
+    bool scale_grad_by_freq, sparse;
     tn_dtype dtype;
     tn_device_id device;
     int64_t num_embeddings, embedding_dim;
@@ -1418,7 +1473,7 @@ typedef struct tn_nn_embedding_args {
 TN_USE_RESULT TN_API tn_module *tn_nn_embedding_at(const char *file, int line,
     const tn_nn_embedding_args *args);
 TN_USE_RESULT TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
-    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device);
+    int64_t padding_idx, bool scale_grad_by_freq, bool sparse, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_nn_embedding(num_embeddings_, ...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_embedding, \
     .padding_idx = TN_NONE, .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__))
@@ -1436,14 +1491,14 @@ typedef struct tn_nn_embedding_forward_args {
 /* Sums, means or maxima of a table's vectors by number, one for each row of input, or for each part
  * of it between offsets.
  *   schema  EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False,
- *           BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None,
- *           ScalarType? dtype=None, Device? device=None)
+ *           BagMode mode=mean, bool sparse=False, bool include_last_offset=False, int?
+ *           padding_idx=None, ScalarType? dtype=None, Device? device=None)
  *   shapes  input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)
  *   example tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM) */
 typedef struct tn_nn_embedding_bag_args {
     bool scale_grad_by_freq;
     tn_bag_mode mode;
-    bool include_last_offset;
+    bool sparse, include_last_offset;
     int64_t padding_idx;
     tn_dtype dtype;
     tn_device_id device;
@@ -1453,8 +1508,8 @@ typedef struct tn_nn_embedding_bag_args {
 TN_USE_RESULT TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
     const tn_nn_embedding_bag_args *args);
 TN_USE_RESULT TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
-    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
-    tn_dtype dtype, tn_device_id device);
+    bool scale_grad_by_freq, tn_bag_mode mode, bool sparse, bool include_last_offset,
+    int64_t padding_idx, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_nn_embedding_bag(num_embeddings_, ...) TNI_RESULT(tn_module, \
     TNI_CALL(tn_nn_embedding_bag, .mode = TN_BAG_MODE_MEAN, .padding_idx = TN_NONE, \
@@ -2672,6 +2727,46 @@ typedef struct tn_nn_batch_norm3d_forward_args {
     tn_tensor *input;
 } tn_nn_batch_norm3d_forward_args;
 #define tn_nn_batch_norm3d_forward(module, input) tn_forward(module, input)
+
+/* BatchNorm of any number of dimensions, of one process: the batches of several processes are not
+ * brought together.
+ *   schema  SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=True, bool track_running_stats=True, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, *) -> the same
+ *   example tn_nn_sync_batch_norm(64) */
+typedef struct tn_nn_sync_batch_norm_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+    TNI_NAMED_OPTIONS
+} tn_nn_sync_batch_norm_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_sync_batch_norm_at(const char *file, int line,
+    const tn_nn_sync_batch_norm_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_sync_batch_norm(int64_t num_features, double eps,
+    tn_maybe momentum, bool affine, bool track_running_stats, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_sync_batch_norm(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_sync_batch_norm, \
+    .eps = 1e-05, .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, \
+    .bias = true, .num_features = __VA_ARGS__))
+#endif
+typedef struct tn_nn_sync_batch_norm_self {
+    tn_module base;
+    tn_nn_sync_batch_norm_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_sync_batch_norm_self;
+typedef struct tn_nn_sync_batch_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_sync_batch_norm_forward_args;
+#define tn_nn_sync_batch_norm_forward(module, input) tn_forward(module, input)
 
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample, of lines.
  *   schema  InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool
@@ -3965,6 +4060,80 @@ TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *inpu
     .output_size = TN_NO_DIMS, .module = module_, .input = input_, .indices = __VA_ARGS__)
 #endif
 
+/* Largest element of each of output_size windows, or of output_ratio times the input's sizes, at
+ * random places. _random_samples, if given, places them. Benjamin Graham, Fractional max-pooling,
+ * 2014.
+ *   schema  FractionalMaxPool2d(int[2] kernel_size, int[2]? output_size=None, float[]?
+ *           output_ratio=None, bool return_indices=False, Tensor? _random_samples=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) or (C, H, W) -> (N, C, output_size)
+ *   example tn_nn_fractional_max_pool2d(TN_DIMS(2), .output_size = TN_DIMS(7)) */
+typedef struct tn_nn_fractional_max_pool2d_args {
+    tn_ints output_size;
+    tn_floats output_ratio;
+    bool return_indices;
+    tn_tensor *_random_samples;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_fractional_max_pool2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_fractional_max_pool2d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_fractional_max_pool2d(tn_ints kernel_size,
+    tn_ints output_size, tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_fractional_max_pool2d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_fractional_max_pool2d, .output_size = TN_NO_DIMS, \
+    .output_ratio = ((tn_floats){NULL, -1}), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_fractional_max_pool2d_self {
+    tn_module base;
+    tn_nn_fractional_max_pool2d_args o;
+    tn_tensor *_random_samples;
+} tn_nn_fractional_max_pool2d_self;
+typedef struct tn_nn_fractional_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_fractional_max_pool2d_forward_args;
+#define tn_nn_fractional_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* FractionalMaxPool2d of volumes.
+ *   schema  FractionalMaxPool3d(int[3] kernel_size, int[3]? output_size=None, float[]?
+ *           output_ratio=None, bool return_indices=False, Tensor? _random_samples=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W) -> (N, C, output_size)
+ *   example tn_nn_fractional_max_pool3d(TN_DIMS(2), .output_size = TN_DIMS(7)) */
+typedef struct tn_nn_fractional_max_pool3d_args {
+    tn_ints output_size;
+    tn_floats output_ratio;
+    bool return_indices;
+    tn_tensor *_random_samples;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+    TNI_NAMED_OPTIONS
+} tn_nn_fractional_max_pool3d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_fractional_max_pool3d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool3d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_fractional_max_pool3d(tn_ints kernel_size,
+    tn_ints output_size, tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_fractional_max_pool3d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_fractional_max_pool3d, .output_size = TN_NO_DIMS, \
+    .output_ratio = ((tn_floats){NULL, -1}), .kernel_size = __VA_ARGS__))
+#endif
+typedef struct tn_nn_fractional_max_pool3d_self {
+    tn_module base;
+    tn_nn_fractional_max_pool3d_args o;
+    tn_tensor *_random_samples;
+} tn_nn_fractional_max_pool3d_self;
+typedef struct tn_nn_fractional_max_pool3d_forward_args {
+    tn_tensor *input;
+} tn_nn_fractional_max_pool3d_forward_args;
+#define tn_nn_fractional_max_pool3d_forward(module, input) tn_forward(module, input)
+
 /* --- RNN, LSTM and GRU, and one step of each --- */
 
 /* Long short-term memory, num_layers deep. With proj_size, h is a projection of what it would be to
@@ -4485,6 +4654,258 @@ TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn
     TNI_CALL(tn_nn_transformer_decoder_layer_forward, .module = module_, .tgt = tgt_, \
     .memory = __VA_ARGS__)
 #endif
+
+/* num_layers copies of a layer, one after the other, and a norm behind them. The layer and the norm
+ * are taken. enable_nested_tensor and mask_check are torch's and change nothing.
+ *   schema  TransformerEncoder(Module encoder_layer, int num_layers, Module? norm=None, bool
+ *           enable_nested_tensor=True, bool mask_check=True, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  src as the layer's -> the same
+ *   example tn_nn_transformer_encoder(tn_nn_transformer_encoder_layer(64, 4, .dropout = 0), 6) */
+typedef struct tn_nn_transformer_encoder_args {
+    tn_module *norm;
+    bool enable_nested_tensor, mask_check;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_module *encoder_layer;
+    int64_t num_layers;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_encoder_at(const char *file, int line,
+    const tn_nn_transformer_encoder_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_encoder(tn_module *encoder_layer,
+    int64_t num_layers, tn_module *norm, bool enable_nested_tensor, bool mask_check,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder(encoder_layer_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_encoder, .enable_nested_tensor = true, .mask_check = true, \
+    .encoder_layer = encoder_layer_, .num_layers = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_encoder_self {
+    tn_module base;
+    tn_nn_transformer_encoder_args o;
+} tn_nn_transformer_encoder_self;
+
+typedef struct tn_nn_transformer_encoder_forward_args {
+    tn_tensor *mask, *src_key_padding_mask;
+    bool is_causal;
+    tn_module *module;
+    tn_tensor *src;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_encoder_forward_args;
+TN_API tn_tensor *tn_nn_transformer_encoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_encoder_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *mask, tn_tensor *src_key_padding_mask, bool is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_encoder_forward(module_, ...) \
+    TNI_CALL(tn_nn_transformer_encoder_forward, .module = module_, .src = __VA_ARGS__)
+#endif
+
+/* num_layers copies of a layer, each of which sees memory, and a norm behind them. The layer and
+ * the norm are taken.
+ *   schema  TransformerDecoder(Module decoder_layer, int num_layers, Module? norm=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  tgt, memory as the layer's -> tgt's
+ *   example tn_nn_transformer_decoder(tn_nn_transformer_decoder_layer(64, 4, .dropout = 0), 6) */
+typedef struct tn_nn_transformer_decoder_args {
+    tn_module *norm;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_module *decoder_layer;
+    int64_t num_layers;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_decoder_at(const char *file, int line,
+    const tn_nn_transformer_decoder_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer_decoder(tn_module *decoder_layer,
+    int64_t num_layers, tn_module *norm, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder(decoder_layer_, ...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_transformer_decoder, .decoder_layer = decoder_layer_, \
+    .num_layers = __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_decoder_self {
+    tn_module base;
+    tn_nn_transformer_decoder_args o;
+} tn_nn_transformer_decoder_self;
+
+typedef struct tn_nn_transformer_decoder_forward_args {
+    tn_tensor *tgt_mask, *memory_mask, *tgt_key_padding_mask, *memory_key_padding_mask;
+    bool tgt_is_causal, memory_is_causal;
+    tn_module *module;
+    tn_tensor *tgt, *memory;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_decoder_forward_args;
+TN_API tn_tensor *tn_nn_transformer_decoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_decoder_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_decoder_forward(module_, tgt_, ...) \
+    TNI_CALL(tn_nn_transformer_decoder_forward, .module = module_, .tgt = tgt_, \
+    .memory = __VA_ARGS__)
+#endif
+
+/* An encoder and a decoder that sees what it gives. custom_encoder and custom_decoder are taken.
+ *   schema  Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int
+ *           num_decoder_layers=6, int dim_feedforward=2048, float dropout=0.1, Activation
+ *           activation=relu, Module? custom_encoder=None, Module? custom_decoder=None, float
+ *           layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool bias=True,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  src (S, N, d_model), tgt (T, N, d_model), or N first with batch_first -> tgt's
+ *   example tn_nn_transformer(.d_model = 64, .nhead = 4, .num_encoder_layers = 2) */
+typedef struct tn_nn_transformer_args {
+    int64_t d_model, nhead, num_encoder_layers, num_decoder_layers, dim_feedforward;
+    double dropout;
+    tn_activation activation;
+    tn_module *custom_encoder, *custom_decoder;
+    double layer_norm_eps;
+    bool batch_first, norm_first, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_transformer_at(const char *file, int line,
+    const tn_nn_transformer_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_transformer(int64_t d_model, int64_t nhead,
+    int64_t num_encoder_layers, int64_t num_decoder_layers, int64_t dim_feedforward,
+    double dropout, tn_activation activation, tn_module *custom_encoder, tn_module *custom_decoder,
+    double layer_norm_eps, bool batch_first, bool norm_first, bool bias, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_transformer(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_transformer, .d_model = 512, \
+    .nhead = 8, .num_encoder_layers = 6, .num_decoder_layers = 6, .dim_feedforward = 2048, \
+    .dropout = 0.1, .activation = TN_ACTIVATION_RELU, .layer_norm_eps = 1e-05, .bias = true, \
+    .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_transformer_self {
+    tn_module base;
+    tn_nn_transformer_args o;
+} tn_nn_transformer_self;
+
+typedef struct tn_nn_transformer_forward_args {
+    tn_tensor *src_mask, *tgt_mask, *memory_mask, *src_key_padding_mask, *tgt_key_padding_mask, *memory_key_padding_mask;
+    bool src_is_causal, tgt_is_causal, memory_is_causal;
+    tn_module *module;
+    tn_tensor *src, *tgt;
+    TNI_NAMED_OPTIONS
+} tn_nn_transformer_forward_args;
+TN_API tn_tensor *tn_nn_transformer_forward_at(const char *file, int line,
+    const tn_nn_transformer_forward_args *args);
+TN_API tn_tensor *tnp_nn_transformer_forward(tn_module *module, tn_tensor *src, tn_tensor *tgt,
+    tn_tensor *src_mask, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *src_key_padding_mask, tn_tensor *tgt_key_padding_mask,
+    tn_tensor *memory_key_padding_mask, bool src_is_causal, bool tgt_is_causal,
+    bool memory_is_causal);
+#ifndef __cplusplus
+#define tn_nn_transformer_forward(module_, src_, ...) TNI_CALL(tn_nn_transformer_forward, \
+    .module = module_, .src = src_, .tgt = __VA_ARGS__)
+#endif
+
+/* --- modules that resize planes by interpolation --- */
+
+/* The input's planes in another size, or scaled by scale_factor. With align_corners the first and
+ * last elements of input and output are at the same places. recompute_scale_factor takes the ratio
+ * of the sizes in the place of scale_factor.
+ *   schema  Upsample(int[]? size=None, float[]? scale_factor=None, ResizeMode mode=nearest, bool
+ *           align_corners=False, bool recompute_scale_factor=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, sizes), of 1 to 3 sizes -> (N, C, size)
+ *   example tn_nn_upsample(.size = TN_DIMS(32, 32), .mode = TN_RESIZE_MODE_BILINEAR) */
+typedef struct tn_nn_upsample_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_resize_mode mode;
+    bool align_corners, recompute_scale_factor;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_upsample_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_upsample_at(const char *file, int line,
+    const tn_nn_upsample_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_upsample(tn_ints size, tn_floats scale_factor,
+    tn_resize_mode mode, bool align_corners, bool recompute_scale_factor, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_upsample(...) TNI_RESULT(tn_module, TNI_CALL(tn_nn_upsample, .size = TN_NO_DIMS, \
+    .scale_factor = ((tn_floats){NULL, -1}), .mode = TN_RESIZE_MODE_NEAREST, .tni_last = 0, \
+    __VA_ARGS__))
+#endif
+typedef struct tn_nn_upsample_self {
+    tn_module base;
+    tn_nn_upsample_args o;
+} tn_nn_upsample_self;
+typedef struct tn_nn_upsample_forward_args {
+    tn_tensor *input;
+} tn_nn_upsample_forward_args;
+#define tn_nn_upsample_forward(module, input) tn_forward(module, input)
+
+/* Upsample of images by the nearest elements.
+ *   schema  UpsamplingNearest2d(int[2]? size=None, float[]? scale_factor=None, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, size)
+ *   example tn_nn_upsampling_nearest2d(.size = TN_DIMS(32, 32)) */
+typedef struct tn_nn_upsampling_nearest2d_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_upsampling_nearest2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_upsampling_nearest2d_at(const char *file, int line,
+    const tn_nn_upsampling_nearest2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_upsampling_nearest2d(tn_ints size, tn_floats scale_factor,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_upsampling_nearest2d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_upsampling_nearest2d, .size = TN_NO_DIMS, .scale_factor = ((tn_floats){NULL, \
+    -1}), .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_upsampling_nearest2d_self {
+    tn_module base;
+    tn_nn_upsampling_nearest2d_args o;
+} tn_nn_upsampling_nearest2d_self;
+typedef struct tn_nn_upsampling_nearest2d_forward_args {
+    tn_tensor *input;
+} tn_nn_upsampling_nearest2d_forward_args;
+#define tn_nn_upsampling_nearest2d_forward(module, input) tn_forward(module, input)
+
+/* Upsample of images by bilinear interpolation with align_corners.
+ *   schema  UpsamplingBilinear2d(int[2]? size=None, float[]? scale_factor=None, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, size)
+ *   example tn_nn_upsampling_bilinear2d(.size = TN_DIMS(32, 32)) */
+typedef struct tn_nn_upsampling_bilinear2d_args {
+    tn_ints size;
+    tn_floats scale_factor;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+    TNI_NAMED_OPTIONS
+} tn_nn_upsampling_bilinear2d_args;
+TN_USE_RESULT TN_API tn_module *tn_nn_upsampling_bilinear2d_at(const char *file, int line,
+    const tn_nn_upsampling_bilinear2d_args *args);
+TN_USE_RESULT TN_API tn_module *tnp_nn_upsampling_bilinear2d(tn_ints size, tn_floats scale_factor,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_upsampling_bilinear2d(...) TNI_RESULT(tn_module, \
+    TNI_CALL(tn_nn_upsampling_bilinear2d, .size = TN_NO_DIMS, .scale_factor = ((tn_floats){NULL, \
+    -1}), .tni_last = 0, __VA_ARGS__))
+#endif
+typedef struct tn_nn_upsampling_bilinear2d_self {
+    tn_module base;
+    tn_nn_upsampling_bilinear2d_args o;
+} tn_nn_upsampling_bilinear2d_self;
+typedef struct tn_nn_upsampling_bilinear2d_forward_args {
+    tn_tensor *input;
+} tn_nn_upsampling_bilinear2d_forward_args;
+#define tn_nn_upsampling_bilinear2d_forward(module, input) tn_forward(module, input)
 
 /* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
 

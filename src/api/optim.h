@@ -205,6 +205,7 @@ TN_USE_RESULT TN_API tn_lbfgs *tn_lbfgs_new_at(const char *file, int line,
                                                const tn_lbfgs_args *args);
 #define tn_lbfgs_new(...) TNI_CALL_AS(tn_lbfgs_new_at, tn_lbfgs_args, .params = __VA_ARGS__)
 TN_API void tn_lbfgs_free(tn_lbfgs *l);
+TN_API void tn_lbfgs_zero_grad(tn_lbfgs *l); /* removes the gradients of its parameters */
 /* The loss before the step; NaN with an error, and then parameters may have moved. */
 TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
                                tn_tensor *(*closure)(void *user), void *user);

@@ -50,6 +50,42 @@ typedef struct tni_gradient_room {
 TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
                                bool create);
 TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
+/* A new header on the storage that the slot has saved. */
+TN_PRIV tn_tensor *tni_slot_saved(tni_block *b, const tni_node *n, const tni_slot *s);
+/* What slot i, input or then output, keeps, with its history; NULL with an error. */
+TN_PRIV tn_tensor *tni_slot_value(tni_block *b, tni_node *n, int i);
+
+/* Hooks of what is saved (pack.c, saved.c): those that are open in a thread, and those that a
+ * packed tensor needs. */
+struct tni_saved_hooks {
+    tn_saved_hooks h;
+    tni_saved_hooks *outer; /* of the thread that opened them */
+    tni_block *owner;
+    uint32_t refs;
+};
+
+TN_PRIV void tni_saved_forget(tni_block *b, tni_saved_hooks *s); /* drops a count */
+/* What a tensor led to when it was saved: a call's output, or a
+ * leaf, or nothing; borrowed. */
+typedef struct tni_saved_edge {
+    tni_node *node;
+    tn_tensor *leaf;
+    int out;
+} tni_saved_edge;
+/* What the innermost hooks make of t; NULL with an error. */
+TN_PRIV tni_packed *tni_pack(tni_block *b, tn_tensor *t);
+/* The same of t with what it leads to, which the packed one counts. */
+TN_PRIV tni_packed *tni_pack_whole(tni_block *b, tn_tensor *t);
+TN_PRIV const tni_saved_edge *tni_packed_edge(const tni_packed *p);
+TN_PRIV void tni_packed_drop(tni_block *b, tni_packed *p);
+/* The tensor again, of the shape that it had, with the history of the edge; NULL with an error. */
+TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge);
+
+/* Gradients of which one may be sparse (sparse.c): their sum; a sparse one with values of its own;
+ * one that is dense. NULL with an error. */
+TN_PRIV tn_tensor *tni_grad_sum_sparse(tni_block *b, tn_tensor *x, tn_tensor *y);
+TN_PRIV tn_tensor *tni_grad_copy_sparse(tni_block *b, tn_tensor *t);
+TN_PRIV tn_tensor *tni_grad_dense(tn_tensor *t);
 
 /* A custom function (function.c), in the node of its call. */
 struct tn_function {

@@ -31,9 +31,11 @@ static bool engine_accumulate(tni_engine *e, tn_tensor **to, tn_tensor *grad) {
     /* Only this engine counts sum, and sum alone its storage: the addition in place is
      * seen by nobody. */
     if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
-        sum->flags & TNI_CONTIGUOUS && tni_load(&sum->storage->refs) == 1)
+        sum->flags & TNI_CONTIGUOUS && tni_load(&sum->storage->refs) == 1 &&
+        !(grad->flags & TNI_SPARSE))
         return tnp_add_(sum, grad, 1) != NULL;
-    sum = tnp_add(sum, grad, 1);
+    sum = (sum->flags | grad->flags) & TNI_SPARSE ? tni_grad_sum_sparse(e->b, sum, grad)
+                                                  : tnp_add(sum, grad, 1);
     if (!sum) return false;
     tni_retain(sum);
     tni_release(e->b, *to);
@@ -88,6 +90,7 @@ static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
+    if (TNI_UNLIKELY(grad->flags & TNI_SPARSE) && !(grad = tni_grad_dense(grad))) return false;
     /* A node that had no gradient yet is claimed and queued; a failure gives it back. */
     /* Claimed to the end: no other backward may run through it meanwhile. */
     if (!engine_claim(e, n)) return false;
@@ -147,6 +150,7 @@ static bool engine_watch(tni_engine *e, tni_node *n) {
 static bool engine_has_nan(tn_tensor *t) {
     const tn_tensor *sum, *dense;
     tn_scalar v;
+    t = tni_values_of(t);
     if (t->flags & TNI_META) return false;
     if (t->flags & TNI_DEVICE && !(t = tnp_to(t, TN_CPU, TN_NO_DTYPE, false, false))) return false;
     sum = tnp_sum(t, tn_no_dims(), false, TN_NO_DTYPE);

@@ -5,8 +5,9 @@
 /* What a function has saved: a leaf itself, of others a header of our own with their history then.
  * A user's header may get a later history, its own call's first of all, that leads back here. */
 typedef struct function_saved {
-    tn_tensor *t;         /* counted */
+    tn_tensor *t;         /* counted; of a packed one without its elements */
     tni_storage *storage; /* of t when it was saved, counted */
+    tni_packed *packed;   /* what a hook made of it, then without storage; NULL: nothing */
     const tn_tensor *of;  /* what was saved; NULL once the call has ended */
     uint32_t version;
     int32_t out; /* number of the output, -1: not an output */
@@ -50,6 +51,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     e = &f->saved[f->nsaved];
     e->of = t;
     e->out = -1;
+    e->packed = NULL;
     e->version = tni_load_relaxed(&t->storage->version);
     e->t = t;
     e->storage = t->storage;
@@ -66,6 +68,21 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     return true;
 }
 
+/* What hooks give back: new, with its history while gradients are recorded. */
+static tn_tensor *function_unpack(tni_block *b, const tn_function *f, const function_saved *e) {
+    tni_saved_edge edge = {NULL, NULL, 0};
+    if (!b) return NULL;
+    if (!tni_state(b)->no_grad) {
+        edge = *tni_packed_edge(e->packed);
+        if (e->out >= 0) {
+            edge.node = f->node;
+            edge.leaf = NULL;
+            edge.out = e->out;
+        }
+    }
+    return tni_unpack(b, e->packed, &edge);
+}
+
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     tni_block *b = tni_here();
     function_saved *e;
@@ -76,6 +93,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
         return NULL;
     }
     e = &f->saved[i];
+    if (e->packed) return function_unpack(b, f, e);
     /* The tensor must have the same memory and version as when it was saved. */
     if (e->t->storage != e->storage || tni_load_relaxed(&e->storage->version) != e->version) {
         tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place after it was saved",
@@ -103,6 +121,10 @@ static bool function_spend(tni_block *b, struct tn_function *f) {
     int64_t n = f->nsaved;
     f->nsaved = 0;
     for (int64_t i = 0; i < n; i++) {
+        if (f->saved[i].packed) {
+            tni_packed_drop(b, f->saved[i].packed);
+            continue;
+        }
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
@@ -188,6 +210,21 @@ static bool function_output(tni_block *b, const function_block *k, tn_tensors in
                      k->row.name, (long long)i, leaf);
 }
 
+/* Each saved tensor gives way to what the hooks of the thread make of it. */
+static bool function_pack(tni_block *b, const tn_function *f) {
+    for (int64_t i = 0; i < f->nsaved; i++) {
+        function_saved *e = &f->saved[i];
+        tni_packed *p = tni_pack_whole(b, e->t);
+        if (!p) return false;
+        e->packed = p;
+        tni_release(b, e->t);
+        tni_storage_release(b, e->storage);
+        e->t = NULL;
+        e->storage = NULL;
+    }
+    return true;
+}
+
 /* Hangs one node on the outputs. */
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
@@ -202,6 +239,8 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
      * there is a node. */
     for (int j = 0; j < f.nout; j++)
         if (!function_output(b, k, in, out, j)) return false;
+    if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_SAVED) && !function_pack(b, &k->f))
+        return false;
     if (!(n = f.node = tni_node_new(&f))) return false;
     /* A written view gives its base a node as well. */
     if (f.nout && function_rebases(k, in, out[0])) {

@@ -38,8 +38,7 @@ static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
     return false;
 }
 
-/* A new header on the storage that the slot has saved. */
-static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s) {
+TN_PRIV tn_tensor *tni_slot_saved(tni_block *b, const tni_node *n, const tni_slot *s) {
     const int64_t *words = (const int64_t *)(const void *)n + s->at;
     tni_storage *storage = (tni_storage *)s->saved;
     tn_tensor *t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
@@ -49,6 +48,26 @@ static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
     tni_set_device(t, s->device);
+    return t;
+}
+
+/* What a hook gives back of slot i; with a graph of gradients it has the history of what was saved:
+ * an input's, or this node of an output. */
+static tn_tensor *ghost_unpack(tni_block *b, tni_node *n, int i, bool create) {
+    const tni_slot *s = &n->slot[i];
+    tni_saved_edge edge = {NULL, NULL, 0};
+    tn_tensor *t;
+    if (create && i >= n->nin) {
+        if (tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && i - n->nin < n->row->gen->nresults)
+            edge.node = n;
+        edge.out = i - n->nin;
+    } else if (create && s->edge) {
+        edge.leaf = tni_edge_is_leaf(s->edge) ? tni_edge_leaf(s->edge) : NULL;
+        edge.node = edge.leaf ? NULL : (tni_node *)s->edge;
+        edge.out = (int)s->edge_out;
+    }
+    t = tni_unpack(b, (tni_packed *)s->saved, &edge);
+    if (!t) tni_node_error(b, n);
     return t;
 }
 
@@ -67,6 +86,7 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
         ghost_make(b, n, s, ghost, like);
         return &ghost->header;
     }
+    if (TNI_UNLIKELY(s->kind == TNI_SLOT_PACKED)) return ghost_unpack(b, n, i, create);
     if (!ghost_version(b, n, s, (tni_storage *)s->saved, i)) return NULL;
     if (leaf && leaf->storage == s->saved) return leaf;
     /* The leaf has other memory now: a new header cannot join the graph of gradients
@@ -79,7 +99,7 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
         return NULL;
     }
     /* With a graph of gradients, the header continues the input's history. */
-    t = ghost_saved(b, n, s);
+    t = tni_slot_saved(b, n, s);
     if (t && create && s->edge) tni_node_hang(b, (tni_node *)s->edge, t, (int)s->edge_out);
     return t;
 }
@@ -90,15 +110,22 @@ static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghos
     tni_slot *s = &n->slot[n->nin + k];
     tn_tensor *t;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
+    if (TNI_UNLIKELY(s->kind == TNI_SLOT_PACKED)) return ghost_unpack(b, n, n->nin + k, create);
     if (s->kind != TNI_SLOT_OUT) {
         ghost_make(b, n, s, ghost, like);
         return &ghost->header;
     }
     if (!ghost_version(b, n, s, (tni_storage *)s->saved, n->nin + k)) return NULL;
-    t = ghost_saved(b, n, s);
+    t = tni_slot_saved(b, n, s);
     if (t && create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
         tni_node_hang(b, n, t, k);
     return t;
+}
+
+TN_PRIV tn_tensor *tni_slot_value(tni_block *b, tni_node *n, int i) {
+    tni_ghost ghost; /* not used: the slot keeps a tensor */
+    return i < n->nin ? ghost_input(b, n, i, &ghost, NULL, true)
+                      : ghost_output(b, n, i - n->nin, &ghost, NULL, true);
 }
 
 /* The copied argument struct gets the tensors as the gradient may see them. */

@@ -9,6 +9,11 @@ static bool leaf_of_batch(tn_tensor *t, bool requires_grad) {
     return true;
 }
 
+/* Of a sparse tensor the values require grad. */
+static bool leaf_of_values(tn_tensor *t, bool requires_grad) {
+    return tn_requires_grad_at(NULL, 0, tni_values_of(t), requires_grad) != NULL;
+}
+
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
                                       bool requires_grad) {
     tni_block *b = tni_here();
@@ -21,6 +26,8 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
         ok = false;
     else if (t->flags & TNI_BATCHED)
         ok = leaf_of_batch(t, requires_grad);
+    else if (t->flags & TNI_SPARSE)
+        ok = leaf_of_values(t, requires_grad);
     else if (t->node)
         ok = tni_error(
             b, TN_AUTOGRAD,
@@ -44,17 +51,17 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
 /* A view learns at its next use that its base has got a history since. */
 TN_API bool tn_needs_grad(const tn_tensor *t) {
     if (!tni_there(t, "tn_needs_grad")) return false;
-    t = tni_all_of(t);
+    t = tni_all_of(tni_values_of(t));
     return t->flags & TNI_REQUIRES || tni_view_is_stale(t);
 }
 TN_API bool tn_is_leaf(const tn_tensor *t) {
     if (!tni_there(t, "tn_is_leaf")) return false;
-    t = tni_all_of(t);
+    t = tni_all_of(tni_values_of(t));
     return !t->node && !(t->flags & TNI_VIEW && t->base->node);
 }
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
     if (!tni_there(t, "tn_grad_fn")) return NULL;
-    t = tni_all_of(t);
+    t = tni_all_of(tni_values_of(t));
     return t->node ? t->node->row->name : NULL;
 }
 TN_API bool tn_is_inference(const tn_tensor *t) {
@@ -71,6 +78,8 @@ static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
         return false;
     if (t->flags & TNI_BATCHED || (grad && grad->flags & TNI_BATCHED))
         return tni_error(b, TN_UNSUPPORTED, "tn_set_grad: a tensor is a sample of a batch");
+    if (t->flags & TNI_SPARSE)
+        return tni_error(b, TN_UNSUPPORTED, "tn_set_grad: the gradient is that of its values");
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
         return tni_error(b, TN_INVALID,
                          "tn_set_grad: the gradient must have the tensor's shape and dtype");
@@ -103,6 +112,7 @@ TN_API bool tn_detach_inplace_at(const char *file, int line, tn_tensor *t) {
     if (!tni_enter(b, file, line)) return false;
     if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_detach_: the tensor is NULL"));
     if (!tni_belongs(b, t, "tn_detach_")) return tni_leave(b, false);
+    if (t->flags & TNI_SPARSE) return tni_leave(b, tn_detach_inplace_at(NULL, 0, tni_values_of(t)));
     if (t->flags & TNI_BATCHED) {
         const bool ok = tn_detach_inplace_at(NULL, 0, tni_batch_of_sample(t));
         t->flags &= (uint16_t)~TNI_REQUIRES;

@@ -51,8 +51,9 @@ static bool engine_takes(const tni_engine *e, const tni_entry *entry) {
 }
 
 /* A copy that lies as .grad is to. */
-static tn_tensor *engine_copy(const tni_entry *entry) {
+static tn_tensor *engine_copy(tni_engine *e, const tni_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *grad = entry->grad, *made;
+    if (grad->flags & TNI_SPARSE) return tni_grad_copy_sparse(e->b, grad);
     if (engine_row_major(entry)) return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
     made = tnp_empty_like(leaf, (tn_dtype)grad->dtype, TN_NO_DEVICE);
     return made ? tnp_copy_(made, grad) : NULL;
@@ -61,7 +62,8 @@ static tn_tensor *engine_copy(const tni_entry *entry) {
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
  * of it, and that can; but a record without memory has failed anyway.) */
 static bool engine_adds(const tni_engine *e, const tn_tensor *old, const tn_tensor *grad) {
-    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
+    return !e->create && !((old->flags | grad->flags) & TNI_SPARSE) &&
+           !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
            old->device == grad->device && old->dtype == grad->dtype &&
            old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
            (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
@@ -84,7 +86,12 @@ static bool engine_ready(tni_engine *e, tni_entry *entry) {
     tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
     if (!engine_fits(e, entry)) return false;
     if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
-    made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
+    if (!old)
+        made = engine_copy(e, entry);
+    else if ((old->flags | entry->grad->flags) & TNI_SPARSE)
+        made = tni_grad_sum_sparse(e->b, old, entry->grad);
+    else
+        made = tnp_add(old, entry->grad, 1);
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);

@@ -152,7 +152,8 @@ enum {
     TNI_HOOK_RECORD = TNI_REPLAYS,
     TNI_HOOK_PROFILE = 2 * TNI_PROFILES,
     TNI_HOOK_WARNING = 4,
-    TNI_HOOK_CAST = 8
+    TNI_HOOK_CAST = 8,
+    TNI_HOOK_SAVED = 16
 };
 TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
     uint32_t old = tni_load_relaxed(&b->hooks);

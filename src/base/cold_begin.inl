@@ -1,10 +1,14 @@
-/* cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small
- * tensor runs through it, so it may be slower by a little and is compiled in half the time. The
- * roots place it around files; those of src/ops have lean_begin.inl. Where nothing is optimised, or
- * for size, all is compiled as asked. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
-#define TNI_COLD /* within, __OPTIMIZE_SIZE__ and the like may change */
+/* cold_begin.inl - what stands from here to cold_end.inl is compiled for size: no call of a small
+ * tensor runs through it and it has no loop over elements of its own, or it runs once, at a file,
+ * at an error or for a text. The roots place it around files; those of src/ops have
+ * lean_begin.inl. Where nothing is optimised, or for size, all is compiled as asked. */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#if defined(__clang__)
+#define TNI_COLD
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#elif defined(__GNUC__)
+#define TNI_COLD
 #pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
+#pragma GCC optimize("Os")
+#endif
 #endif

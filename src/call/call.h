@@ -10,6 +10,10 @@ typedef bool (*tni_autocast_fn)(tni_block *b, const tn_row *row, unsigned how, b
                                 const char *file, int line, const void *args, void *results,
                                 bool *ok);
 
+typedef struct tni_saved_hooks tni_saved_hooks;
+typedef struct tni_packed tni_packed;
+struct tni_call;
+
 typedef struct tni_call_block {
     tni_tensor_block tensors;
     uint64_t next_id; /* numbers of tape nodes */
@@ -23,6 +27,11 @@ typedef struct tni_call_block {
     struct tni_casts *casts; /* weights that autocast has cast; NULL: none */
     void (*casts_drop)(tni_block *b);
     bool casts_off; /* none are kept */
+    /* With TNI_HOOK_SAVED: hooks of what calls save, the innermost ones; what a recorded call that
+     * has ended does; what closes them (autograd/saved.c). */
+    tni_saved_hooks *saved;
+    bool (*pack)(struct tni_call *c);
+    void (*saved_close)(tni_block *b);
 } tni_call_block;
 TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
 
@@ -52,7 +61,8 @@ TNI_INLINE tni_call_context *tni_library(const tn_context *c) {
 
 /* A slot of a node: what is known of input or output i. */
 typedef struct tni_slot {
-    void *saved; /* SAVED, OUT: the storage, counted (a header might come to hold the node) */
+    /* SAVED, OUT: the storage, counted (a header might hold the node); PACKED: tni_packed */
+    void *saved;
     /* input: the node it came from, or leaf tensor | 1; output: its pending gradient, counted */
     void *edge;
     uint32_t version;  /* of the storage when saved */
@@ -62,7 +72,14 @@ typedef struct tni_slot {
     uint32_t at;
     uint8_t dtype, ndim, kind, device;
 } tni_slot;
-enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
+enum {
+    TNI_SLOT_ABSENT,
+    TNI_SLOT_GHOST,
+    TNI_SLOT_SAVED,
+    TNI_SLOT_NUMBER,
+    TNI_SLOT_OUT,
+    TNI_SLOT_PACKED
+};
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
 TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
     return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);
@@ -89,7 +106,7 @@ struct tni_node {
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
-    uint16_t queued : 1, useful : 1, released : 1, counted : 1, unused : 12; /* cleared as one */
+    uint16_t queued : 1, useful : 1, released : 1, counted : 1, packed : 1, unused : 11;
     uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function: begins with tni_node_part */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */

@@ -118,6 +118,23 @@ static TNI_NOINLINE bool door_freed_input(tn_frame *f) {
     return false; /* not reached: one of them has the flag */
 }
 
+/* An argument is sparse: which one, and its layout. Returns false. */
+static TNI_NOINLINE bool door_sparse(tn_frame *f, const tn_tensor *t, const char *name) {
+    static const char *const layouts[] = {"strided", "sparse_coo", "sparse_csr", "sparse_csc"};
+    return tn_fail(f, TN_UNSUPPORTED, "%s has layout %s, of which %s is not computed; see to_dense",
+                   name, layouts[tni_extra_there(t)->layout], f->row->name);
+}
+static bool door_sparse_input(tn_frame *f) {
+    char name[64];
+    int i = 0;
+    while (i < f->nin - 1 && !(f->in[i] && f->in[i]->flags & TNI_SPARSE)) i++;
+    if (i < f->row->gen->nfixed)
+        snprintf(name, sizeof name, "argument '%s'", tn_gen_tensor(f->row->gen, i)->name);
+    else
+        snprintf(name, sizeof name, "tensor %d of a list", i - f->row->gen->nfixed);
+    return door_sparse(f, f->in[i], name);
+}
+
 /* An argument is one sample of a batch. A composed row meets it in what it calls. */
 static bool door_batched(tn_frame *f) {
     if (!tni_calls(f->block)->batch)
@@ -135,6 +152,7 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     if (any & TNI_FREED) return door_freed_input(f);
     if (any & 1u << 31) return tn_fail(f, TN_INVALID, "an argument belongs to another context");
+    if (any & TNI_SPARSE) return door_sparse_input(f);
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
         if (!t) continue;
@@ -218,6 +236,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         /* The same conditions as for an argument that is written. */
         if (t->owner->context != f->block->context)
             return tn_fail(f, TN_INVALID, "out belongs to another context");
+        if (t->flags & TNI_SPARSE) return door_sparse(f, t, "out");
         if (!tni_state(f->block)->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
             return tn_fail(f, TN_AUTOGRAD,
                            "out= does not support gradients, but an argument requires grad");
@@ -681,6 +700,8 @@ static TNI_NOINLINE bool door_rare(tni_block *b, const tn_row *row, unsigned how
         ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b, true);
     else
         f->nout = 0;
+    if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_SAVED) && ok && f->recording && f->node)
+        ok = tni_calls(b)->pack(&c);
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
     if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
     if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);

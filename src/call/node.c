@@ -274,7 +274,7 @@ TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t
     n->bytes = (uint32_t)bytes;
     n->nin = nin;
     n->nout = (uint16_t)nout;
-    n->queued = n->useful = n->released = n->counted = 0;
+    n->queued = n->useful = n->released = n->counted = n->packed = 0;
     n->unused = 0;
     n->function = NULL;
     n->watch = NULL;
@@ -415,9 +415,22 @@ static const tni_node_part *node_part(const tni_node *n) {
     return (const tni_node_part *)(const void *)n->function;
 }
 
+/* What hooks made of saved tensors, which begins with how it goes. */
+static TNI_NOINLINE void node_unpacked(tni_block *b, tni_node *n) {
+    for (int i = 0; i < n->nin + n->nout; i++) {
+        tni_slot *s = &n->slot[i];
+        tni_packed *p = s->kind == TNI_SLOT_PACKED ? (tni_packed *)s->saved : NULL;
+        if (!p) continue;
+        n->released = 1;
+        s->saved = NULL;
+        (*(void (**)(tni_block *, tni_packed *))(void *)p)(b, p);
+    }
+}
+
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
     /* released: a second backward through this node is an error. */
     const tni_slot *end = n->slot + n->nin + n->nout;
+    if (TNI_UNLIKELY(n->packed)) node_unpacked(b, n);
     for (tni_slot *s = n->slot; s < end; s++) {
         void *saved = s->saved;
         if (!saved) continue;

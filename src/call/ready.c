@@ -13,6 +13,7 @@ static void ready_adopt(tni_block *b) {
     tni_state(b)->floor = 0;
     if (tni_calls(b)->casts_drop) tni_calls(b)->casts_drop(b);
     tni_calls(b)->casts_off = false;
+    if (tni_calls(b)->saved_close) tni_calls(b)->saved_close(b);
     tni_end(b, 0);
     tni_record_drop(b);
 }
@@ -26,7 +27,10 @@ static bool ready_context(tn_context *c) {
 
 TN_PRIV const tni_rooms *tni_rooms_above(void) {
     static const tni_rooms rooms = {(int64_t)sizeof(tni_call_context),
-                                    (int64_t)sizeof(tni_call_block), ready_context, ready_adopt,
-                                    tni_unscoped_explain, tni_devices_trim};
+                                    (int64_t)sizeof(tni_call_block),
+                                    ready_context,
+                                    ready_adopt,
+                                    tni_unscoped_explain,
+                                    tni_devices_trim};
     return &rooms;
 }

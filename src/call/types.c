@@ -104,7 +104,8 @@ static void type_module_text(tni_said *o, const tn_param *p, const void *at) {
     tni_say(o, "...");
 }
 static bool type_module_take(tni_taken *c, const tn_param *p, const tn_value *v) {
-    (void)v;
+    const void *none = NULL;
+    if (!v->type && p->flags & TN_P_OPTIONAL) return type_put(c, p->offset, &none, sizeof none);
     return type_refuse(c, "argument '%s' cannot be given here", p->name);
 }
 #define TNI_WAY_MODULE \

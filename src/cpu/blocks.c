@@ -87,6 +87,7 @@ typedef struct blocks_source {
 TNI_INLINE void blocks_few(char *to, const char *from, int64_t n) {
     if (n >= 16) {
         /* The last move ends at byte n and may overlap the one before it. */
+        TNI_ROLLED
         for (int64_t i = 0; i + 16 < n; i += 16) memcpy(to + i, from + i, 16);
         memcpy(to + n - 16, from + n - 16, 16);
     } else if (n >= 8) {

@@ -6,99 +6,7 @@
 #include "matmul.h"
 #include "lanes.h"
 
-/* --- the plan --------------------------------------------------------------------------------- */
-
-/* t as a batch of matrices, rows x cols with their steps: a vector is a row on the left, a column
- * on the right, whose other step is 0. */
-static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row,
-                      int64_t *col) {
-    const int d = t->ndim;
-    if (d > 1) {
-        *rows = t->size[d - 2];
-        *cols = t->size[d - 1];
-        *row = t->stride[d - 2];
-        *col = t->stride[d - 1];
-    } else if (left) {
-        *rows = 1;
-        *cols = t->size[0];
-        *row = 0;
-        *col = t->stride[0];
-    } else {
-        *rows = t->size[0];
-        *cols = 1;
-        *row = t->stride[0];
-        *col = 0;
-    }
-}
-
-/* Batch stride of dimension d (from the left) among nbatch broadcast ones; 0 where t repeats. */
-static int64_t mm_batch_stride(const tn_tensor *t, int nbatch, int d) {
-    /* Batches align at the right; at: the dimension of t, negative where t has none. */
-    const int at = d - (nbatch - (t->ndim - 2));
-    return t->ndim > 2 && at >= 0 && t->size[at] != 1 ? t->stride[at] : 0;
-}
-
-/* Batches that share b and lie row under row in a are one taller matrix. */
-static void mm_fold(tni_matmul_plan *p) {
-    while (p->nbatch > 0) {
-        /* From the innermost batch outwards. A single row becomes as many rows as the batch
-         * has matrices. */
-        const int d = p->nbatch - 1;
-        if (p->b_batch[d] != 0 || (p->m > 1 && p->a_batch[d] != p->m * p->a_row)) break;
-        if (p->m == 1) p->a_row = p->a_batch[d];
-        p->m *= p->size[d];
-        p->nbatch = d;
-    }
-    p->batches = 1;
-    for (int d = 0; d < p->nbatch; d++) p->batches *= p->size[d];
-}
-
-/* Fills p for a * b; false when shapes do not fit. Vectors lose their dimension in the result. */
-TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn_tensor *b) {
-    int64_t inner;
-    tni_shape s;
-    if (a->ndim == 0 || b->ndim == 0) return false;
-    mm_matrix(a, true, &p->m, &p->k, &p->a_row, &p->a_col);
-    mm_matrix(b, false, &inner, &p->n, &p->b_row, &p->b_col);
-    s.ndim = 0;
-    /* s is the shape of the batches, to which both operands broadcast. */
-    if (inner != p->k || (a->ndim > 2 && !tni_broadcast(&s, a->ndim - 2, a->size)) ||
-        (b->ndim > 2 && !tni_broadcast(&s, b->ndim - 2, b->size)))
-        return false;
-    /* The result: batches, then the dimensions that are no vector's. */
-    p->nbatch = p->ndim = s.ndim;
-    for (int d = 0; d < s.ndim; d++) {
-        p->size[d] = p->result[d] = s.size[d];
-        p->a_batch[d] = mm_batch_stride(a, s.ndim, d);
-        p->b_batch[d] = mm_batch_stride(b, s.ndim, d);
-    }
-    if (a->ndim > 1) p->result[p->ndim++] = p->m;
-    if (b->ndim > 1) p->result[p->ndim++] = p->n;
-    mm_fold(p);
-    return true;
-}
-
-TN_PRIV void tni_matmul_turned(tn_tensor *t, const tn_tensor *matrix, int64_t dims[4]) {
-    memset(t, 0, offsetof(tn_tensor, dims));
-    dims[0] = matrix->size[1];
-    dims[1] = matrix->size[0];
-    dims[2] = matrix->stride[1];
-    dims[3] = matrix->stride[0];
-    t->dtype = matrix->dtype;
-    t->ndim = 2;
-    t->size = dims;
-    t->stride = dims + 2;
-}
-
-/* Where matrix number `batch` begins in an operand with these batch strides, in elements. */
-static int64_t mm_offset(const tni_matmul_plan *p, const int64_t *stride, int64_t batch) {
-    int64_t at = 0;
-    for (int d = p->nbatch - 1; d >= 0; d--) {
-        at += batch % p->size[d] * stride[d];
-        batch /= p->size[d];
-    }
-    return at;
-}
+enum { MM_TASKS = 16 }; /* tasks of a product that has the work for them */
 
 /* --- float and double ------------------------------------------------------------------------- */
 
@@ -120,9 +28,6 @@ typedef struct mm_job {
     void (*pack)(const tni_gemm *, int64_t, void *);
     char *packed;
 } mm_job;
-
-/* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
-enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
 /* Products so small that their elements are made one by one: a panel would cost more. m n cannot
  * wrap, it counts elements of the result. */
@@ -195,8 +100,10 @@ static void mm_task(void *arg, int64_t i) {
         /* Each batch moves the three matrices by its own offsets. */
         tni_gemm g = j->g;
         if (tni_stopped()) return;
-        g.a = (const char *)g.a + mm_offset(j->plan, j->a_batch, batch) * j->width * j->bytes;
-        g.b = (const char *)g.b + mm_offset(j->plan, j->b_batch, batch) * j->width * j->bytes;
+        g.a =
+            (const char *)g.a + tni_matmul_offset(j->plan, j->a_batch, batch) * j->width * j->bytes;
+        g.b =
+            (const char *)g.b + tni_matmul_offset(j->plan, j->b_batch, batch) * j->width * j->bytes;
         g.c = (char *)g.c + batch * j->c_batch * j->bytes;
         mm_region(j, &g, region / j->grid_cols, region % j->grid_cols);
     }
@@ -216,7 +123,7 @@ static void mm_cut(mm_job *j) {
     const int64_t m = j->g.m, n = j->g.n, k = j->g.k, batches = j->plan->batches;
     /* 192 rows of a k-block of floats are 288 KB, 512 columns of one row of b are 2 KB. */
     int64_t rows = (m + 191) / 192, cols = (n + 511) / 512;
-    while (batches * rows * cols < MM_TASKS && m * n / (rows * cols) * k > 2 * MM_WORK) {
+    while (batches * rows * cols < MM_TASKS && m * n / (rows * cols) * k > 2 * TNI_MATMUL_WORK) {
         /* Halve the longer side, but leave at least 32 columns or 16 rows for the tiles. */
         if (n / cols > 32 && (n / cols >= m / rows || m / rows <= 16))
             cols *= 2;
@@ -232,7 +139,7 @@ static void mm_cut(mm_job *j) {
     j->grid_cols = (n + j->cols - 1) / j->cols;
     j->group = 1;
     /* Small matrices: as many in a task as make up its work. */
-    if (j->grid_rows * j->grid_cols == 1) j->group = MM_WORK / (m * n * k) + 1;
+    if (j->grid_rows * j->grid_cols == 1) j->group = TNI_MATMUL_WORK / (m * n * k) + 1;
 }
 
 /* Zeros to `rows` x n elements of c. */
@@ -446,8 +353,8 @@ static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gem
         mm_job j;
         mm_convert v;
         /* The steps are those of the 16-bit matrices until mm_widen changes them. */
-        const char *from_a = (const char *)whole->a + mm_offset(p, p->a_batch, i) * 2;
-        const char *from_b = (const char *)whole->b + mm_offset(p, p->b_batch, i) * 2;
+        const char *from_a = (const char *)whole->a + tni_matmul_offset(p, p->a_batch, i) * 2;
+        const char *from_b = (const char *)whole->b + tni_matmul_offset(p, p->b_batch, i) * 2;
         j.g = *whole;
         j.g.a = a;
         j.g.b = b;
@@ -473,54 +380,6 @@ static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gem
     }
 }
 
-/* Integers: c = [c +] alpha * a * b along rows of c, in 64 bits, whose low ones are kept. */
-typedef struct mm_integers {
-    const tni_matmul_plan *plan;
-    tni_gemm g;
-} mm_integers;
-
-#define MM_INTEGER(name, T)                                                                        \
-    static void mm_task_##name(void *arg, int64_t i) {                                             \
-        const mm_integers *j = (const mm_integers *)arg;                                           \
-        const tni_matmul_plan *p = j->plan;                                                        \
-        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, i / p->m) + i % p->m * p->a_row; \
-        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, i / p->m);                       \
-        T *c = (T *)j->g.c + i * p->n;                                                             \
-        for (int64_t n = 0; n < p->n && !j->g.add; n++) c[n] = 0;                                  \
-        for (int64_t k = 0; k < p->k; k++) {                                                       \
-            const uint64_t x = (uint64_t)(int64_t)j->g.alpha * (uint64_t)a[k * p->a_col];          \
-            const T *y = b + k * p->b_row;                                                         \
-            for (int64_t n = 0; n < p->n; n++)                                                     \
-                c[n] = (T)((uint64_t)c[n] + x * (uint64_t)y[n * p->b_col]);                        \
-        }                                                                                          \
-    }
-MM_INTEGER(u8, uint8_t)
-MM_INTEGER(i8, int8_t)
-MM_INTEGER(i16, int16_t)
-MM_INTEGER(i32, int32_t)
-MM_INTEGER(i64, int64_t)
-#undef MM_INTEGER
-
-static void mm_integer(tn_context *context, const tni_matmul_plan *p, const tni_gemm *g,
-                       int dtype) {
-    mm_integers j;
-    void (*task)(void *, int64_t) = dtype == TN_U8    ? mm_task_u8
-                                    : dtype == TN_I8  ? mm_task_i8
-                                    : dtype == TN_I16 ? mm_task_i16
-                                    : dtype == TN_I32 ? mm_task_i32
-                                                      : mm_task_i64;
-    j.plan = p;
-    j.g = *g;
-    TNI_PATH(gemm_integers);
-    /* A task is a row of c; too little work stays in this thread. */
-    if (p->m * p->n * p->k * p->batches < MM_WORK)
-        for (int64_t i = 0; i < p->batches * p->m; i++) task(&j, i);
-    else {
-        TNI_PATH(gemm_integers_threads);
-        tni_parallel(context, p->batches * p->m, task, &j);
-    }
-}
-
 /* c = [c +] alpha * a * b */
 TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int dtype, const void *a,
                             const void *b, void *c, double alpha, bool add, void *scratch) {
@@ -538,6 +397,6 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
     } else if (tni_is_float(dtype)) {
         mm_half(context, p, &g, dtype, (float *)scratch);
     } else {
-        mm_integer(context, p, &g, dtype);
+        tni_matmul_integers(context, p, &g, dtype);
     }
 }

@@ -13,6 +13,13 @@ TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn
 TN_PRIV void tni_matmul_turned(tn_tensor *t, const tn_tensor *matrix, int64_t dims[4]);
 /* Bytes of scratch for a of elements of so many bytes where it is packed; 0: it is not. */
 TN_PRIV int64_t tni_matmul_packed_bytes(tn_context *c, const tni_matmul_plan *p, int64_t bytes);
+/* Where matrix number `batch` begins in an operand with these batch strides, in elements. */
+TN_PRIV int64_t tni_matmul_offset(const tni_matmul_plan *p, const int64_t *stride, int64_t batch);
+/* A task has so many multiply-adds at least, unless there are too few tasks for the threads. */
+enum { TNI_MATMUL_WORK = 1 << 18 };
+/* c = [c +] alpha * a * b of integers, which wrap */
+TN_PRIV void tni_matmul_integers(tn_context *context, const tni_matmul_plan *p, const tni_gemm *g,
+                                 int dtype);
 /* c = [c +] alpha * a * b */
 TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int dtype, const void *a,
                             const void *b, void *c, double alpha, bool add, void *scratch);

@@ -1275,6 +1275,31 @@ TN_API tn_tensor *tnp_conv_transpose3d(tn_tensor *input, tn_tensor *weight, tn_t
     return tn_conv_transpose3d_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_convert_indices_from_coo_to_csr_at(const char *file, int line,
+    const tn_convert_indices_from_coo_to_csr_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_convert_indices_from_coo_to_csr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_convert_indices_from_coo_to_csr(tn_tensor *self, int64_t size,
+    bool out_int32) {
+    const tn_convert_indices_from_coo_to_csr_args a = {out_int32, self, size};
+    return tn_convert_indices_from_coo_to_csr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_convert_indices_from_csr_to_coo_at(const char *file, int line,
+    const tn_convert_indices_from_csr_to_coo_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_convert_indices_from_csr_to_coo, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_convert_indices_from_csr_to_coo(tn_tensor *crow_indices,
+    tn_tensor *col_indices, bool out_int32, bool transpose) {
+    const tn_convert_indices_from_csr_to_coo_args a = {out_int32, transpose, crow_indices,
+        col_indices};
+    return tn_convert_indices_from_csr_to_coo_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_copy, TN_IN_PLACE, file, line, args, &r);
@@ -1830,9 +1855,9 @@ TN_API tn_tensor *tn_embedding_bag_at(const char *file, int line,
 }
 TN_API tn_tensor *tnp_embedding_bag(tn_tensor *input, tn_tensor *weight, tn_tensor *offsets,
     bool scale_grad_by_freq, tn_bag_mode mode, tn_tensor *per_sample_weights,
-    bool include_last_offset, int64_t padding_idx) {
+    bool include_last_offset, int64_t padding_idx, bool sparse) {
     const tn_embedding_bag_args a = {offsets, scale_grad_by_freq, mode, per_sample_weights,
-        include_last_offset, padding_idx, input, weight};
+        include_last_offset, padding_idx, sparse, input, weight};
     return tn_embedding_bag_at(NULL, 0, &a);
 }
 
@@ -6316,6 +6341,82 @@ TN_API tn_values_indices tn_sort_at(const char *file, int line, const tn_sort_ar
 TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending) {
     const tn_sort_args a = {{NULL, NULL}, dim, descending, self};
     return tn_sort_at(NULL, 0, &a);
+}
+
+TN_API tn_indices_values tn_sparse_coalesce_at(const char *file, int line,
+    const tn_sparse_coalesce_args *args) {
+    tn_indices_values r;
+    tn_call(&tni_row_sparse_coalesce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_indices_values tnp_sparse_coalesce(tn_tensor *indices, tn_tensor *values, tn_ints size) {
+    const tn_sparse_coalesce_args a = {indices, values, size};
+    return tn_sparse_coalesce_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_distinct_at(const char *file, int line,
+    const tn_sparse_distinct_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_distinct, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_distinct(tn_tensor *self) {
+    const tn_sparse_distinct_args a = {self};
+    return tn_sparse_distinct_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_keys_at(const char *file, int line, const tn_sparse_keys_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_keys, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_keys(tn_tensor *indices, tn_ints size) {
+    const tn_sparse_keys_args a = {indices, size};
+    return tn_sparse_keys_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_mm_at(const char *file, int line, const tn_sparse_mm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_mm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_mm(tn_tensor *indices, tn_tensor *values, int64_t rows,
+    tn_tensor *dense) {
+    const tn_sparse_mm_args a = {indices, values, rows, dense};
+    return tn_sparse_mm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_softmax_at(const char *file, int line,
+    const tn_sparse_softmax_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_softmax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_softmax(tn_tensor *indices, tn_tensor *values, tn_ints size,
+    int64_t dim, bool log) {
+    const tn_sparse_softmax_args a = {log, indices, values, size, dim};
+    return tn_sparse_softmax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_take_at(const char *file, int line, const tn_sparse_take_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_take, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_take(tn_tensor *self, tn_tensor *indices) {
+    const tn_sparse_take_args a = {self, indices};
+    return tn_sparse_take_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_to_dense_at(const char *file, int line,
+    const tn_sparse_to_dense_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_to_dense, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_to_dense(tn_tensor *indices, tn_tensor *values, tn_ints size) {
+    const tn_sparse_to_dense_args a = {indices, values, size};
+    return tn_sparse_to_dense_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_special_airy_ai_at(const char *file, int line,

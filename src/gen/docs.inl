@@ -321,6 +321,12 @@ static const char *const py_docs_comment[] = {
     /* conv_transpose3d */
     "conv_transpose2d of volumes.\n"
     "input (N, C, D, H, W) or (C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
+    /* convert_indices_from_coo_to_csr */
+    "Of sorted row indices, where each row begins, and the end of the last.\n"
+    "self (n) integers in order -> (size + 1)",
+    /* convert_indices_from_csr_to_coo */
+    "The indices of a matrix whose rows end at crow_indices[1..]; with transpose, of its transpose.\n"
+    "crow_indices (rows + 1), col_indices (n) -> (2, n)",
     /* copy */
     "Overwrites self with src, broadcast and converted to self's dtype.\n"
     "self (*), src broadcast to it -> self",
@@ -466,13 +472,14 @@ static const char *const py_docs_comment[] = {
     "(*) -> (*), floating",
     /* embedding */
     "The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);\n"
-    "scale_grad_by_freq divides a row's gradient by how often the row was taken.\n"
+    "scale_grad_by_freq divides a row's gradient by how often the row was taken. With sparse the\n"
+    "gradient of weight is a sparse tensor of the rows that were taken.\n"
     "weight (n, d), indices (*) -> (*, d)",
     /* embedding_bag */
     "Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,\n"
     "or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of\n"
     "the rows in a sum; indices padding_idx are left out; with include_last_offset the last offset is\n"
-    "the end.\n"
+    "the end. With sparse the gradient of weight is a sparse tensor of the rows that were taken.\n"
     "input (n) and offsets (B), or input (B, n); weight (rows, d), per_sample_weights like input -> (B, d)",
     /* embedding_dense_backward */
     "The gradient of embedding's table: adds the rows of grad_output at their indices, in order.\n"
@@ -1679,6 +1686,29 @@ static const char *const py_docs_comment[] = {
     "The elements sorted along dim, and the index of each before. Stable: equal elements keep their\n"
     "order. NaN counts as the largest.\n"
     "self (*) -> values, indices (*)",
+    /* sparse_coalesce */
+    "Places in row-major order, each once, with the sum of its values.\n"
+    "indices (d, n), values (n, *), d sizes and those of * -> (d, m), (m, *)",
+    /* sparse_distinct */
+    "self without the elements that are equal to the one before: of sorted keys, each once.\n"
+    "self (n) int64 -> (m)",
+    /* sparse_keys */
+    "The row-major number in size of each column of indices.\n"
+    "indices (d, n), d sizes -> (n) int64",
+    /* sparse_mm */
+    "The product of a sparse matrix of that many rows and a dense one.\n"
+    "indices (2, n), values (n), dense (k, m) -> (rows, m)",
+    /* sparse_softmax */
+    "The values of the softmax along dim (with log, of its logarithm) of the elements that are there,\n"
+    "each once; all others count as -infinity.\n"
+    "indices (d, n), values (n, *), d sizes and those of * -> (n, *)",
+    /* sparse_take */
+    "The elements of self at the places in indices: the values of a sparse tensor that has self's\n"
+    "elements there.\n"
+    "self (d sizes, *), indices (d, n) -> (n, *)",
+    /* sparse_to_dense */
+    "The tensor of that size with the values added at their places, and 0 elsewhere.\n"
+    "indices (d, n), values (n, *), d sizes and those of * -> size",
     /* special_airy_ai */
     "Airy's function Ai. It has no gradient, as in torch.\n"
     "(*) -> (*), floating",
@@ -2043,6 +2073,8 @@ static const char *const py_docs_place[] = {
     "nn.functional.conv_transpose1d" /* conv_transpose1d */,
     "nn.functional.conv_transpose2d" /* conv_transpose2d */,
     "nn.functional.conv_transpose3d" /* conv_transpose3d */,
+    NULL /* convert_indices_from_coo_to_csr */,
+    NULL /* convert_indices_from_csr_to_coo */,
     NULL /* copy */,
     NULL /* copysign */,
     NULL /* corrcoef */,
@@ -2423,6 +2455,13 @@ static const char *const py_docs_place[] = {
     NULL /* softshrink */,
     "nn.functional.softsign" /* softsign */,
     NULL /* sort */,
+    NULL /* sparse_coalesce */,
+    NULL /* sparse_distinct */,
+    NULL /* sparse_keys */,
+    NULL /* sparse_mm */,
+    NULL /* sparse_softmax */,
+    NULL /* sparse_take */,
+    NULL /* sparse_to_dense */,
     "special.airy_ai" /* special_airy_ai */,
     "special.bessel_j0" /* special_bessel_j0 */,
     "special.bessel_j1" /* special_bessel_j1 */,

@@ -636,6 +636,46 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax2d) = {"Softmax2d", &tni_make_softmax2d,
     NULL, 0, 0, offsetof(tn_nn_softmax2d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_log_softmax_with_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_log_softmax_with_loss);
+static const tn_param tni_params_nn_adaptive_log_softmax_with_loss[] = {
+    {"in_features", TN_T_INT, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_args, in_features),
+     0, -1, NULL},
+    {"n_classes", TN_T_INT, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_args, n_classes), 0,
+     -1, NULL},
+    {"cutoffs", TN_T_INTS, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_args, cutoffs), 0, -1,
+     NULL},
+    {"div_value", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_adaptive_log_softmax_with_loss_args,
+     div_value), 0, -1, NULL},
+    {"head_bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_adaptive_log_softmax_with_loss_args,
+     head_bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_adaptive_log_softmax_with_loss_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_adaptive_log_softmax_with_loss_args, device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_log_softmax_with_loss_args tni_defaults_nn_adaptive_log_softmax_with_loss = {4, false, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_log_softmax_with_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_log_softmax_with_loss = {tni_params_nn_adaptive_log_softmax_with_loss, &tni_defaults_nn_adaptive_log_softmax_with_loss, tni_names_nn_adaptive_log_softmax_with_loss, NULL, 7, 0, 0, 0, sizeof(tn_nn_adaptive_log_softmax_with_loss_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_adaptive_log_softmax_with_loss_forward[] = {
+    {"input_", TN_T_TENSOR, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_forward_args, input_),
+     0, -1, NULL},
+    {"target_", TN_T_TENSOR, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_forward_args,
+     target_), 0, -1, NULL},
+};
+static const tn_nn_adaptive_log_softmax_with_loss_forward_args tni_defaults_nn_adaptive_log_softmax_with_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_adaptive_log_softmax_with_loss_forward[] = {"output", "loss",
+    NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_adaptive_log_softmax_with_loss = {tni_params_nn_adaptive_log_softmax_with_loss_forward, &tni_defaults_nn_adaptive_log_softmax_with_loss_forward, tni_names_nn_adaptive_log_softmax_with_loss_forward, NULL, 2, 2, 2, 0, sizeof(tn_nn_adaptive_log_softmax_with_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_log_softmax_with_loss) = {"AdaptiveLogSoftmaxWithLoss", &tni_make_adaptive_log_softmax_with_loss, &tni_call_adaptive_log_softmax_with_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_log_softmax_with_loss_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_multihead_attention);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_multihead_attention);
 static const tn_param tni_params_nn_multihead_attention[] = {
@@ -1235,17 +1275,18 @@ static const tn_param tni_params_nn_embedding[] = {
      padding_idx), 0, -1, NULL},
     {"scale_grad_by_freq", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_args,
      scale_grad_by_freq), 0, -1, NULL},
+    {"sparse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_args, sparse), 0, -1, NULL},
     {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args, dtype), 0,
      -1, NULL},
     {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args, device),
      0, -1, NULL},
 };
-static const tn_nn_embedding_args tni_defaults_nn_embedding = {TN_NONE, false, TN_NO_DTYPE,
+static const tn_nn_embedding_args tni_defaults_nn_embedding = {TN_NONE, false, false, TN_NO_DTYPE,
     TN_NO_DEVICE, 0, 0};
 static const char *const tni_names_nn_embedding[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding = {tni_params_nn_embedding, &tni_defaults_nn_embedding,
-    tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
+    tni_names_nn_embedding, NULL, 7, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
     TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_embedding[] = {
@@ -1266,6 +1307,7 @@ static const tn_param tni_params_nn_embedding_bag[] = {
      scale_grad_by_freq), 0, -1, NULL},
     {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, mode), 0, -1,
      tni_nn_words_bag_mode},
+    {"sparse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args, sparse), 0, -1, NULL},
     {"include_last_offset", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
      include_last_offset), 0, -1, NULL},
     {"padding_idx", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_bag_args,
@@ -1276,11 +1318,11 @@ static const tn_param tni_params_nn_embedding_bag[] = {
      device), 0, -1, NULL},
 };
 static const tn_nn_embedding_bag_args tni_defaults_nn_embedding_bag = {false, TN_BAG_MODE_MEAN,
-    false, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+    false, false, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
 static const char *const tni_names_nn_embedding_bag[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding_bag = {tni_params_nn_embedding_bag,
-    &tni_defaults_nn_embedding_bag, tni_names_nn_embedding_bag, NULL, 8, 0, 0, 0,
+    &tni_defaults_nn_embedding_bag, tni_names_nn_embedding_bag, NULL, 9, 0, 0, 0,
     sizeof(tn_nn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_embedding_bag_forward[] = {
@@ -2391,6 +2433,44 @@ static const tn_mfield tni_fields_batch_norm3d[] = {
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm3d) = {"BatchNorm3d", &tni_make_batch_norm3d, NULL, tni_fields_batch_norm3d,
     NULL, 5, 0, offsetof(tn_nn_batch_norm3d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_sync_batch_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_sync_batch_norm);
+static const tn_param tni_params_nn_sync_batch_norm[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_sync_batch_norm_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_sync_batch_norm_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_sync_batch_norm_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_sync_batch_norm_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_sync_batch_norm_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_sync_batch_norm_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_sync_batch_norm_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_sync_batch_norm_args, device), 0, -1, NULL},
+};
+static const tn_nn_sync_batch_norm_args tni_defaults_nn_sync_batch_norm = {1e-05, {0.1, TN_GIVEN},
+    true, true, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_sync_batch_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_sync_batch_norm = {tni_params_nn_sync_batch_norm,
+    &tni_defaults_nn_sync_batch_norm, tni_names_nn_sync_batch_norm, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_sync_batch_norm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
+    0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_sync_batch_norm[] = {
+    {"weight", offsetof(tn_nn_sync_batch_norm_self, weight)},
+    {"bias", offsetof(tn_nn_sync_batch_norm_self, bias)},
+    {"running_mean", offsetof(tn_nn_sync_batch_norm_self, running_mean)},
+    {"running_var", offsetof(tn_nn_sync_batch_norm_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_sync_batch_norm_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_sync_batch_norm) = {"SyncBatchNorm", &tni_make_sync_batch_norm, NULL, tni_fields_sync_batch_norm,
+    NULL, 5, 0, offsetof(tn_nn_sync_batch_norm_self, o)};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_instance_norm1d);
@@ -3540,6 +3620,76 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_unpool3d) = {"MaxUnpool3d", &tni_make_max_u
     NULL, 0, 0, offsetof(tn_nn_max_unpool3d_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_fractional_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_fractional_max_pool2d);
+static const tn_param tni_params_nn_fractional_max_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_fractional_max_pool2d_args, kernel_size), 0, 2,
+     NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, output_size), 0, 2, NULL},
+    {"output_ratio", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, output_ratio), 0, -1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool2d_args,
+     return_indices), 0, -1, NULL},
+    {"_random_samples", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, _random_samples), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_fractional_max_pool2d_args tni_defaults_nn_fractional_max_pool2d = {{NULL, -1},
+    {NULL, -1}, false, NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_fractional_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_fractional_max_pool2d = {tni_params_nn_fractional_max_pool2d,
+    &tni_defaults_nn_fractional_max_pool2d, tni_names_nn_fractional_max_pool2d, NULL, 7, 1, 0, 0,
+    sizeof(tn_nn_fractional_max_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {4,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_fractional_max_pool2d[] = {
+    {"_random_samples", offsetof(tn_nn_fractional_max_pool2d_self, _random_samples)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_fractional_max_pool2d) = {"FractionalMaxPool2d", &tni_make_fractional_max_pool2d, NULL, tni_fields_fractional_max_pool2d,
+    NULL, 1, 0, offsetof(tn_nn_fractional_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_fractional_max_pool3d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_fractional_max_pool3d);
+static const tn_param tni_params_nn_fractional_max_pool3d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_fractional_max_pool3d_args, kernel_size), 0, 3,
+     NULL},
+    {"output_size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, output_size), 0, 3, NULL},
+    {"output_ratio", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, output_ratio), 0, -1, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool3d_args,
+     return_indices), 0, -1, NULL},
+    {"_random_samples", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, _random_samples), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_fractional_max_pool3d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_fractional_max_pool3d_args, device), 0, -1, NULL},
+};
+static const tn_nn_fractional_max_pool3d_args tni_defaults_nn_fractional_max_pool3d = {{NULL, -1},
+    {NULL, -1}, false, NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_fractional_max_pool3d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_fractional_max_pool3d = {tni_params_nn_fractional_max_pool3d,
+    &tni_defaults_nn_fractional_max_pool3d, tni_names_nn_fractional_max_pool3d, NULL, 7, 1, 0, 0,
+    sizeof(tn_nn_fractional_max_pool3d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {4,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_fractional_max_pool3d[] = {
+    {"_random_samples", offsetof(tn_nn_fractional_max_pool3d_self, _random_samples)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_fractional_max_pool3d) = {"FractionalMaxPool3d", &tni_make_fractional_max_pool3d, NULL, tni_fields_fractional_max_pool3d,
+    NULL, 1, 0, offsetof(tn_nn_fractional_max_pool3d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
 static const tn_param tni_params_nn_lstm[] = {
@@ -4029,6 +4179,262 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_decoder_layer) = {"TransformerDecod
     NULL, 11, 0, offsetof(tn_nn_transformer_decoder_layer_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_encoder);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_encoder);
+static const tn_param tni_params_nn_transformer_encoder[] = {
+    {"encoder_layer", TN_T_MODULE, 0, offsetof(tn_nn_transformer_encoder_args, encoder_layer), 0,
+     -1, NULL},
+    {"num_layers", TN_T_INT, 0, offsetof(tn_nn_transformer_encoder_args, num_layers), 0, -1, NULL},
+    {"norm", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     norm), 0, -1, NULL},
+    {"enable_nested_tensor", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     enable_nested_tensor), 0, -1, NULL},
+    {"mask_check", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args, mask_check),
+     0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_args tni_defaults_nn_transformer_encoder = {NULL, true,
+    true, TN_NO_DTYPE, TN_NO_DEVICE, NULL, 0};
+static const char *const tni_names_nn_transformer_encoder[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_encoder = {tni_params_nn_transformer_encoder,
+    &tni_defaults_nn_transformer_encoder, tni_names_nn_transformer_encoder, NULL, 7, 0, 0, 0,
+    sizeof(tn_nn_transformer_encoder_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_encoder_forward[] = {
+    {"src", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_encoder_forward_args, src), 0, -1, NULL},
+    {"mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_forward_args, mask), 0, -1, NULL},
+    {"src_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_encoder_forward_args, src_key_padding_mask), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_encoder_forward_args,
+     is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_encoder_forward_args tni_defaults_nn_transformer_encoder_forward = {NULL, NULL, false, NULL, NULL};
+static const char *const tni_names_nn_transformer_encoder_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_encoder = {tni_params_nn_transformer_encoder_forward,
+    &tni_defaults_nn_transformer_encoder_forward, tni_names_nn_transformer_encoder_forward, NULL,
+    4, 3, 1, 0, sizeof(tn_nn_transformer_encoder_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 0,
+    0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_encoder) = {"TransformerEncoder", &tni_make_transformer_encoder, &tni_call_transformer_encoder, NULL,
+    NULL, 0, 0, offsetof(tn_nn_transformer_encoder_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer_decoder);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer_decoder);
+static const tn_param tni_params_nn_transformer_decoder[] = {
+    {"decoder_layer", TN_T_MODULE, 0, offsetof(tn_nn_transformer_decoder_args, decoder_layer), 0,
+     -1, NULL},
+    {"num_layers", TN_T_INT, 0, offsetof(tn_nn_transformer_decoder_args, num_layers), 0, -1, NULL},
+    {"norm", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_args,
+     norm), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_args tni_defaults_nn_transformer_decoder = {NULL,
+    TN_NO_DTYPE, TN_NO_DEVICE, NULL, 0};
+static const char *const tni_names_nn_transformer_decoder[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer_decoder = {tni_params_nn_transformer_decoder,
+    &tni_defaults_nn_transformer_decoder, tni_names_nn_transformer_decoder, NULL, 5, 0, 0, 0,
+    sizeof(tn_nn_transformer_decoder_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_decoder_forward[] = {
+    {"tgt", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_forward_args, tgt), 0, -1, NULL},
+    {"memory", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_decoder_forward_args, memory), 0, -1,
+     NULL},
+    {"tgt_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, tgt_mask), 0, -1, NULL},
+    {"memory_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, memory_mask), 0, -1, NULL},
+    {"tgt_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, tgt_key_padding_mask), 0, -1, NULL},
+    {"memory_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_decoder_forward_args, memory_key_padding_mask), 0, -1, NULL},
+    {"tgt_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_forward_args,
+     tgt_is_causal), 0, -1, NULL},
+    {"memory_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_decoder_forward_args,
+     memory_is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_decoder_forward_args tni_defaults_nn_transformer_decoder_forward = {NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL};
+static const char *const tni_names_nn_transformer_decoder_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer_decoder = {tni_params_nn_transformer_decoder_forward,
+    &tni_defaults_nn_transformer_decoder_forward, tni_names_nn_transformer_decoder_forward, NULL,
+    8, 6, 1, 0, sizeof(tn_nn_transformer_decoder_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3,
+    4, 5, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer_decoder) = {"TransformerDecoder", &tni_make_transformer_decoder, &tni_call_transformer_decoder, NULL,
+    NULL, 0, 0, offsetof(tn_nn_transformer_decoder_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_transformer);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_transformer);
+static const tn_param tni_params_nn_transformer[] = {
+    {"d_model", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, d_model), 0, -1, NULL},
+    {"nhead", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, nhead), 0, -1, NULL},
+    {"num_encoder_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     num_encoder_layers), 0, -1, NULL},
+    {"num_decoder_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     num_decoder_layers), 0, -1, NULL},
+    {"dim_feedforward", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, dim_feedforward),
+     0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, dropout), 0, -1, NULL},
+    {"activation", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, activation), 0, -1,
+     tni_nn_words_activation},
+    {"custom_encoder", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     custom_encoder), 0, -1, NULL},
+    {"custom_decoder", TN_T_MODULE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args,
+     custom_decoder), 0, -1, NULL},
+    {"layer_norm_eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, layer_norm_eps),
+     0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, batch_first), 0, -1,
+     NULL},
+    {"norm_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, norm_first), 0, -1,
+     NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_transformer_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_transformer_args tni_defaults_nn_transformer = {512, 8, 6, 6, 2048, 0.1,
+    TN_ACTIVATION_RELU, NULL, NULL, 1e-05, false, false, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_transformer[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_transformer = {tni_params_nn_transformer,
+    &tni_defaults_nn_transformer, tni_names_nn_transformer, NULL, 15, 0, 0, 0,
+    sizeof(tn_nn_transformer_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_transformer_forward[] = {
+    {"src", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_forward_args, src), 0, -1, NULL},
+    {"tgt", TN_T_TENSOR, 0, offsetof(tn_nn_transformer_forward_args, tgt), 0, -1, NULL},
+    {"src_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, src_mask), 0, -1, NULL},
+    {"tgt_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, tgt_mask), 0, -1, NULL},
+    {"memory_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, memory_mask), 0, -1, NULL},
+    {"src_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, src_key_padding_mask), 0, -1, NULL},
+    {"tgt_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, tgt_key_padding_mask), 0, -1, NULL},
+    {"memory_key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_transformer_forward_args, memory_key_padding_mask), 0, -1, NULL},
+    {"src_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_forward_args,
+     src_is_causal), 0, -1, NULL},
+    {"tgt_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_forward_args,
+     tgt_is_causal), 0, -1, NULL},
+    {"memory_is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_transformer_forward_args,
+     memory_is_causal), 0, -1, NULL},
+};
+static const tn_nn_transformer_forward_args tni_defaults_nn_transformer_forward = {NULL, NULL,
+    NULL, NULL, NULL, NULL, false, false, false, NULL, NULL, NULL};
+static const char *const tni_names_nn_transformer_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_transformer = {tni_params_nn_transformer_forward,
+    &tni_defaults_nn_transformer_forward, tni_names_nn_transformer_forward, NULL, 11, 8, 1, 0,
+    sizeof(tn_nn_transformer_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3, 4, 5, 6, 7}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_transformer) = {"Transformer", &tni_make_transformer, &tni_call_transformer, NULL,
+    NULL, 0, 0, offsetof(tn_nn_transformer_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_upsample);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_upsample);
+static const tn_param tni_params_nn_upsample[] = {
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args, size), 0, -1,
+     NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args,
+     scale_factor), 0, -1, NULL},
+    {"mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_upsample_args, mode), 0, -1,
+     tni_nn_words_resize_mode},
+    {"align_corners", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_upsample_args, align_corners), 0, -1,
+     NULL},
+    {"recompute_scale_factor", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_upsample_args,
+     recompute_scale_factor), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsample_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_upsample_args tni_defaults_nn_upsample = {{NULL, -1}, {NULL, -1},
+    TN_RESIZE_MODE_NEAREST, false, false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_upsample[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_upsample = {tni_params_nn_upsample, &tni_defaults_nn_upsample,
+    tni_names_nn_upsample, NULL, 7, 0, 0, 0, sizeof(tn_nn_upsample_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_upsample) = {"Upsample", &tni_make_upsample, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_upsample_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_upsampling_nearest2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_upsampling_nearest2d);
+static const tn_param tni_params_nn_upsampling_nearest2d[] = {
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_nearest2d_args,
+     size), 0, 2, NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_upsampling_nearest2d_args, scale_factor), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_nearest2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_nearest2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_upsampling_nearest2d_args tni_defaults_nn_upsampling_nearest2d = {{NULL, -1},
+    {NULL, -1}, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_upsampling_nearest2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_upsampling_nearest2d = {tni_params_nn_upsampling_nearest2d,
+    &tni_defaults_nn_upsampling_nearest2d, tni_names_nn_upsampling_nearest2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_upsampling_nearest2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_upsampling_nearest2d) = {"UpsamplingNearest2d", &tni_make_upsampling_nearest2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_upsampling_nearest2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_upsampling_bilinear2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_upsampling_bilinear2d);
+static const tn_param tni_params_nn_upsampling_bilinear2d[] = {
+    {"size", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_bilinear2d_args,
+     size), 0, 2, NULL},
+    {"scale_factor", TN_T_FLOATS, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_upsampling_bilinear2d_args, scale_factor), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_upsampling_bilinear2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_upsampling_bilinear2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_upsampling_bilinear2d_args tni_defaults_nn_upsampling_bilinear2d = {{NULL, -1},
+    {NULL, -1}, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_upsampling_bilinear2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_upsampling_bilinear2d = {tni_params_nn_upsampling_bilinear2d,
+    &tni_defaults_nn_upsampling_bilinear2d, tni_names_nn_upsampling_bilinear2d, NULL, 4, 0, 0, 0,
+    sizeof(tn_nn_upsampling_bilinear2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_upsampling_bilinear2d) = {"UpsamplingBilinear2d", &tni_make_upsampling_bilinear2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_upsampling_bilinear2d_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -4060,6 +4466,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_log_softmax,
         &tni_module_softmin,
         &tni_module_softmax2d,
+        &tni_module_adaptive_log_softmax_with_loss,
         &tni_module_multihead_attention,
         &tni_module_sequential,
         &tni_module_module_list,
@@ -4108,6 +4515,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm1d,
         &tni_module_batch_norm2d,
         &tni_module_batch_norm3d,
+        &tni_module_sync_batch_norm,
         &tni_module_instance_norm1d,
         &tni_module_instance_norm2d,
         &tni_module_instance_norm3d,
@@ -4149,6 +4557,8 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_max_unpool1d,
         &tni_module_max_unpool2d,
         &tni_module_max_unpool3d,
+        &tni_module_fractional_max_pool2d,
+        &tni_module_fractional_max_pool3d,
         &tni_module_lstm,
         &tni_module_gru,
         &tni_module_rnn,
@@ -4161,6 +4571,12 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_unflatten,
         &tni_module_transformer_encoder_layer,
         &tni_module_transformer_decoder_layer,
+        &tni_module_transformer_encoder,
+        &tni_module_transformer_decoder,
+        &tni_module_transformer,
+        &tni_module_upsample,
+        &tni_module_upsampling_nearest2d,
+        &tni_module_upsampling_bilinear2d,
 #endif
         NULL};
     return rows;
@@ -4375,6 +4791,30 @@ TN_API tn_module *tn_nn_softmax2d_at(const char *file, int line, const tn_nn_sof
 TN_API tn_module *tnp_nn_softmax2d(tn_dtype dtype, tn_device_id device) {
     const tn_nn_softmax2d_args a = {dtype, device, 0};
     return tn_nn_softmax2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_log_softmax_with_loss_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_log_softmax_with_loss, args);
+}
+TN_API tn_module *tnp_nn_adaptive_log_softmax_with_loss(int64_t in_features, int64_t n_classes,
+    tn_ints cutoffs, double div_value, bool head_bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_adaptive_log_softmax_with_loss_args a = {div_value, head_bias, dtype, device,
+        in_features, n_classes, cutoffs};
+    return tn_nn_adaptive_log_softmax_with_loss_at(NULL, 0, &a);
+}
+TN_API tn_output_loss tn_nn_adaptive_log_softmax_with_loss_forward_at(const char *file, int line,
+    const tn_nn_adaptive_log_softmax_with_loss_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_output_loss r;
+    tn_module_call(file, line, args->module, &tni_module_adaptive_log_softmax_with_loss, args, out, 2);
+    r.output = out[0];
+    r.loss = out[1];
+    return r;
+}
+TN_API tn_output_loss tnp_nn_adaptive_log_softmax_with_loss_forward(tn_module *module,
+    tn_tensor *input_, tn_tensor *target_) {
+    const tn_nn_adaptive_log_softmax_with_loss_forward_args a = {module, input_, target_};
+    return tn_nn_adaptive_log_softmax_with_loss_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
     const tn_nn_multihead_attention_args *args) {
@@ -4603,9 +5043,10 @@ TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_emb
     return tn_module_make(file, line, &tni_module_embedding, args);
 }
 TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
-    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device) {
-    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
-        embedding_dim};
+    int64_t padding_idx, bool scale_grad_by_freq, bool sparse, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, sparse, dtype, device,
+        num_embeddings, embedding_dim};
     return tn_nn_embedding_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
@@ -4613,10 +5054,10 @@ TN_API tn_module *tn_nn_embedding_bag_at(const char *file, int line,
     return tn_module_make(file, line, &tni_module_embedding_bag, args);
 }
 TN_API tn_module *tnp_nn_embedding_bag(int64_t num_embeddings, int64_t embedding_dim,
-    bool scale_grad_by_freq, tn_bag_mode mode, bool include_last_offset, int64_t padding_idx,
-    tn_dtype dtype, tn_device_id device) {
-    const tn_nn_embedding_bag_args a = {scale_grad_by_freq, mode, include_last_offset, padding_idx,
-        dtype, device, num_embeddings, embedding_dim};
+    bool scale_grad_by_freq, tn_bag_mode mode, bool sparse, bool include_last_offset,
+    int64_t padding_idx, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_embedding_bag_args a = {scale_grad_by_freq, mode, sparse, include_last_offset,
+        padding_idx, dtype, device, num_embeddings, embedding_dim};
     return tn_nn_embedding_bag_at(NULL, 0, &a);
 }
 TN_API tn_tensor *tn_nn_embedding_bag_forward_at(const char *file, int line,
@@ -5112,6 +5553,16 @@ TN_API tn_module *tnp_nn_batch_norm3d(int64_t num_features, double eps, tn_maybe
         device, num_features};
     return tn_nn_batch_norm3d_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_sync_batch_norm_at(const char *file, int line,
+    const tn_nn_sync_batch_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_sync_batch_norm, args);
+}
+TN_API tn_module *tnp_nn_sync_batch_norm(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_sync_batch_norm_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_sync_batch_norm_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_instance_norm1d_at(const char *file, int line,
     const tn_nn_instance_norm1d_args *args) {
     return tn_module_make(file, line, &tni_module_instance_norm1d, args);
@@ -5510,6 +5961,28 @@ TN_API tn_tensor *tnp_nn_max_unpool3d_forward(tn_module *module, tn_tensor *inpu
     const tn_nn_max_unpool3d_forward_args a = {output_size, module, input, indices};
     return tn_nn_max_unpool3d_forward_at(NULL, 0, &a);
 }
+TN_API tn_module *tn_nn_fractional_max_pool2d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_fractional_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_fractional_max_pool2d(tn_ints kernel_size, tn_ints output_size,
+    tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_fractional_max_pool2d_args a = {output_size, output_ratio, return_indices,
+        _random_samples, dtype, device, kernel_size};
+    return tn_nn_fractional_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_fractional_max_pool3d_at(const char *file, int line,
+    const tn_nn_fractional_max_pool3d_args *args) {
+    return tn_module_make(file, line, &tni_module_fractional_max_pool3d, args);
+}
+TN_API tn_module *tnp_nn_fractional_max_pool3d(tn_ints kernel_size, tn_ints output_size,
+    tn_floats output_ratio, bool return_indices, tn_tensor *_random_samples, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_fractional_max_pool3d_args a = {output_size, output_ratio, return_indices,
+        _random_samples, dtype, device, kernel_size};
+    return tn_nn_fractional_max_pool3d_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
     return tn_module_make(file, line, &tni_module_lstm, args);
 }
@@ -5721,6 +6194,108 @@ TN_API tn_tensor *tnp_nn_transformer_decoder_layer_forward(tn_module *module, tn
         tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal, module,
         tgt, memory};
     return tn_nn_transformer_decoder_layer_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_encoder_at(const char *file, int line,
+    const tn_nn_transformer_encoder_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_encoder, args);
+}
+TN_API tn_module *tnp_nn_transformer_encoder(tn_module *encoder_layer, int64_t num_layers,
+    tn_module *norm, bool enable_nested_tensor, bool mask_check, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_transformer_encoder_args a = {norm, enable_nested_tensor, mask_check, dtype,
+        device, encoder_layer, num_layers};
+    return tn_nn_transformer_encoder_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_encoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_encoder_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_encoder, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_encoder_forward(tn_module *module, tn_tensor *src,
+    tn_tensor *mask, tn_tensor *src_key_padding_mask, bool is_causal) {
+    const tn_nn_transformer_encoder_forward_args a = {mask, src_key_padding_mask, is_causal,
+        module, src};
+    return tn_nn_transformer_encoder_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_decoder_at(const char *file, int line,
+    const tn_nn_transformer_decoder_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer_decoder, args);
+}
+TN_API tn_module *tnp_nn_transformer_decoder(tn_module *decoder_layer, int64_t num_layers,
+    tn_module *norm, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_decoder_args a = {norm, dtype, device, decoder_layer, num_layers};
+    return tn_nn_transformer_decoder_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_decoder_forward_at(const char *file, int line,
+    const tn_nn_transformer_decoder_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer_decoder, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_decoder_forward(tn_module *module, tn_tensor *tgt,
+    tn_tensor *memory, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *tgt_key_padding_mask, tn_tensor *memory_key_padding_mask, bool tgt_is_causal,
+    bool memory_is_causal) {
+    const tn_nn_transformer_decoder_forward_args a = {tgt_mask, memory_mask, tgt_key_padding_mask,
+        memory_key_padding_mask, tgt_is_causal, memory_is_causal, module, tgt, memory};
+    return tn_nn_transformer_decoder_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_transformer_at(const char *file, int line,
+    const tn_nn_transformer_args *args) {
+    return tn_module_make(file, line, &tni_module_transformer, args);
+}
+TN_API tn_module *tnp_nn_transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
+    int64_t num_decoder_layers, int64_t dim_feedforward, double dropout, tn_activation activation,
+    tn_module *custom_encoder, tn_module *custom_decoder, double layer_norm_eps, bool batch_first,
+    bool norm_first, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_transformer_args a = {d_model, nhead, num_encoder_layers, num_decoder_layers,
+        dim_feedforward, dropout, activation, custom_encoder, custom_decoder, layer_norm_eps,
+        batch_first, norm_first, bias, dtype, device, 0};
+    return tn_nn_transformer_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_transformer_forward_at(const char *file, int line,
+    const tn_nn_transformer_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_transformer, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_transformer_forward(tn_module *module, tn_tensor *src, tn_tensor *tgt,
+    tn_tensor *src_mask, tn_tensor *tgt_mask, tn_tensor *memory_mask,
+    tn_tensor *src_key_padding_mask, tn_tensor *tgt_key_padding_mask,
+    tn_tensor *memory_key_padding_mask, bool src_is_causal, bool tgt_is_causal,
+    bool memory_is_causal) {
+    const tn_nn_transformer_forward_args a = {src_mask, tgt_mask, memory_mask,
+        src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask, src_is_causal,
+        tgt_is_causal, memory_is_causal, module, src, tgt};
+    return tn_nn_transformer_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_upsample_at(const char *file, int line, const tn_nn_upsample_args *args) {
+    return tn_module_make(file, line, &tni_module_upsample, args);
+}
+TN_API tn_module *tnp_nn_upsample(tn_ints size, tn_floats scale_factor, tn_resize_mode mode,
+    bool align_corners, bool recompute_scale_factor, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_upsample_args a = {size, scale_factor, mode, align_corners, recompute_scale_factor,
+        dtype, device, 0};
+    return tn_nn_upsample_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_upsampling_nearest2d_at(const char *file, int line,
+    const tn_nn_upsampling_nearest2d_args *args) {
+    return tn_module_make(file, line, &tni_module_upsampling_nearest2d, args);
+}
+TN_API tn_module *tnp_nn_upsampling_nearest2d(tn_ints size, tn_floats scale_factor, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_upsampling_nearest2d_args a = {size, scale_factor, dtype, device, 0};
+    return tn_nn_upsampling_nearest2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_upsampling_bilinear2d_at(const char *file, int line,
+    const tn_nn_upsampling_bilinear2d_args *args) {
+    return tn_module_make(file, line, &tni_module_upsampling_bilinear2d, args);
+}
+TN_API tn_module *tnp_nn_upsampling_bilinear2d(tn_ints size, tn_floats scale_factor,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_upsampling_bilinear2d_args a = {size, scale_factor, dtype, device, 0};
+    return tn_nn_upsampling_bilinear2d_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

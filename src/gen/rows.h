@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 553 };
+enum { TNI_ROW_COUNT = 562 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -191,6 +191,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose2d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv_transpose3d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv_transpose3d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_convert_indices_from_coo_to_csr);
+TN_PRIV_DECLARE(tn_row, tni_row_convert_indices_from_coo_to_csr);
+TN_PRIV_DECLARE(tn_gen, tni_gen_convert_indices_from_csr_to_coo);
+TN_PRIV_DECLARE(tn_row, tni_row_convert_indices_from_csr_to_coo);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
 TN_PRIV_DECLARE(tn_row, tni_row_copy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);
@@ -951,6 +955,20 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
 TN_PRIV_DECLARE(tn_row, tni_row_softsign);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sort);
 TN_PRIV_DECLARE(tn_row, tni_row_sort);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_coalesce);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_coalesce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_distinct);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_distinct);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_keys);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_keys);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_mm);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_mm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_softmax);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_softmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_take);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_take);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_to_dense);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_to_dense);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_airy_ai);
 TN_PRIV_DECLARE(tn_row, tni_row_special_airy_ai);
 TN_PRIV_DECLARE(tn_gen, tni_gen_special_bessel_j0);

@@ -63,6 +63,7 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     static void TNI_FN(cast_##A##_##B)(void *to, const void *from, int64_t n) { \
         const From *TNI_RESTRICT x = (const From *)from;                        \
         To *TNI_RESTRICT y = (To *)to;                                          \
+        TNI_ROLLED                                                              \
         for (int64_t i = 0; i < n; i++) {                                       \
             const From v = x[i];                                                \
             y[i] = value;                                                       \

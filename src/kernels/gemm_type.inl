@@ -153,11 +153,13 @@ static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64
         const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE;
         int64_t k = 0;
         for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
+            TNI_ROLLED
             for (int64_t i = 0; i < GEMM_SIDE; i++)
                 row[i] = j + i < n ? from + (j + i) * lane + k : zeros; /* a lane beyond n */
             TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
         }
         for (; k < depth; k++)
+            TNI_ROLLED
             for (int64_t i = 0; i < lanes; i++)
                 to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
     }
@@ -172,6 +174,7 @@ static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane
     } else if (lane != 1) {
         TNI_KERNEL_PATH(gemm_pack_gathered);
         for (int64_t k = 0; k < depth; k++)
+            TNI_ROLLED
             for (int64_t i = 0; i < width; i++)
                 to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
     } else if (n == GEMM_COLS && width == n) {
@@ -181,6 +184,7 @@ static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane
     } else {
         TNI_KERNEL_PATH(gemm_pack_part);
         for (int64_t k = 0; k < depth; k++, from += row, to += width)
+            TNI_ROLLED
             for (int64_t i = 0; i < width; i += W) {
                 const int64_t left = n - i, room = width - i;
                 const V x = V_LDN(from + i, left < 0 ? 0 : left < W ? left : W);

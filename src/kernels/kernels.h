@@ -19,6 +19,14 @@
 #include "cast.h"
 #include "matrix.h"
 
+/* Before a loop: clang makes vectors of it, but does not unroll it as well, where memory is what it
+ * waits for. gcc does not unroll at -O2. */
+#if defined(__clang__)
+#define TNI_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define TNI_ROLLED
+#endif
+
 #define TNI_KERNELS(K)       \
     TNI_KERNELS_GEMM(K)      \
     TNI_KERNELS_CONV(K)      \

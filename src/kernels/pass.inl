@@ -10,6 +10,10 @@
 #if TNI_ISA == 0 && !TNI_HAS_SCALAR /* only a part of its text is borrowed */
 #pragma clang diagnostic ignored "-Wunused-function"
 #endif
+#if TNI_ISA == 0 && TNI_HAS_AVX2 && defined(__OPTIMIZE__) && !defined(TNI_ALL_HOT)
+#define TNI_COLD /* few machines run these */
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#endif
 #if TNI_ISA == 0 && defined(TNI_X86)
 #pragma clang attribute push(__attribute__((target("fma"))), apply_to = function)
 #elif TNI_ISA == 1
@@ -60,7 +64,13 @@
 #include "pointwise_table.inl"
 #include "conv.inl"
 #include "pool.inl"
+#if TNI_ISA != 0
+#include "../base/steps_begin.inl"
+#endif
 #include "random.inl"
+#if TNI_ISA != 0
+#include "../base/cold_end.inl"
+#endif
 
 static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 
@@ -68,6 +78,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #if (TNI_ISA == 0 && defined(TNI_X86)) || TNI_ISA == 1 || TNI_ISA == 2
 #pragma clang attribute pop
 #endif
+#include "../base/cold_end.inl"
 #pragma clang diagnostic pop
 #pragma STDC FP_CONTRACT DEFAULT
 #elif defined(__GNUC__)

@@ -9,7 +9,17 @@
 
 #include "../base/base.h"
 
+/* A row of n windows, of each so many taps in a line: to[i] is the last NaN among from[i step +
+ * c apart], or the first of the largest; without fresh, to[i] before also takes part. */
+typedef struct tni_pool_row {
+    int64_t n, step, taps, apart;
+    bool fresh;
+} tni_pool_row;
+enum { TNI_POOL_BLOCK = 256 };
+
 #define TNI_KERNELS_POOL(K)                                                           \
+    K(void, max_pool_row_f32, (void *to, const void *from, const tni_pool_row *r))    \
+    K(void, max_pool_row_f64, (void *to, const void *from, const tni_pool_row *r))    \
     K(void, max_pool_pairs,                                                           \
       (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
     /* The gradient of every element of both rows: grad[i] at index[i], else 0. */    \

@@ -34,6 +34,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #endif
 #include "reduce_type.inl"
 #include "rowwise_type.inl"
+#include "pool_type.inl"
 #ifdef TNI_TYPE_F32
 #include "rowwise_back.inl"
 #endif

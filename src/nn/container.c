@@ -43,3 +43,8 @@ TN_MODULE(module_list, "ModuleList(Module[] modules)",
           TN_DOC(.example = "tn_nn_module_list(TN_MODULES(one, two))",
                  .differs = "parameter modules: an empty list is written {}"),
           .repr = "[]", .build = module_list_build)
+
+TN_PRIV tn_module *tni_module_list(void) {
+    tn_module *none = NULL;
+    return tnp_nn_module_list(tn_modules_of(&none, 0), TN_NO_DTYPE, TN_NO_DEVICE);
+}

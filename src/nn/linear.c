@@ -89,16 +89,17 @@ static bool embedding_forward(tn_mframe *f) {
     /* The operator says "no padding row" by -1. */
     int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
     return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
-                                      false)) != NULL;
+                                      s->o.sparse)) != NULL;
 }
-/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient. */
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient. With
+ * sparse the gradient is a sparse tensor of the rows that were taken. */
 TN_MODULE(embedding,
           "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
-          "scale_grad_by_freq=False)",
+          "scale_grad_by_freq=False, bool sparse=False)",
           TN_DOC(.shapes = "input (*) integers -> (*, embedding_dim)",
                  .example = "tn_nn_embedding(1000, 64, .padding_idx = 0)"),
           .parts = "weight(num_embeddings, embedding_dim)",
-          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=, ?sparse=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
           .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
 
@@ -112,24 +113,24 @@ static bool embedding_bag_reset(tn_module *m) {
 }
 static bool embedding_bag_forward(tn_mframe *f) {
     TN_FORWARD(embedding_bag, s, a, f);
-    f->out[0] =
-        tnp_embedding_bag(a->input, s->weight, a->offsets, s->o.scale_grad_by_freq, s->o.mode,
-                          a->per_sample_weights, s->o.include_last_offset, s->o.padding_idx);
+    f->out[0] = tnp_embedding_bag(a->input, s->weight, a->offsets, s->o.scale_grad_by_freq,
+                                  s->o.mode, a->per_sample_weights, s->o.include_last_offset,
+                                  s->o.padding_idx, s->o.sparse);
     return f->out[0] != NULL;
 }
 /* Sums, means or maxima of a table's vectors by number, one for each row of input, or for each part
  * of it between offsets. */
-TN_MODULE(embedding_bag,
-          "EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False, "
-          "BagMode mode=mean, bool include_last_offset=False, int? padding_idx=None)",
-          TN_DOC(.shapes = "input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)",
-                 .example = "tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM)"),
-          .parts = "weight(num_embeddings, embedding_dim)",
-          .call = "(Tensor input, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
-          .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
-          .build = embedding_bag_build, .reset = embedding_bag_reset,
-          .forward = embedding_bag_forward,
-          .sample = "10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1")
+TN_MODULE(
+    embedding_bag,
+    "EmbeddingBag(int num_embeddings, int embedding_dim, bool scale_grad_by_freq=False, "
+    "BagMode mode=mean, bool sparse=False, bool include_last_offset=False, int? padding_idx=None)",
+    TN_DOC(.shapes = "input (B, n), or input (n) and offsets (B) -> (B, embedding_dim)",
+           .example = "tn_nn_embedding_bag(1000, 64, .mode = TN_BAG_MODE_SUM)"),
+    .parts = "weight(num_embeddings, embedding_dim)",
+    .call = "(Tensor input, Tensor? offsets=None, Tensor? per_sample_weights=None) -> Tensor",
+    .repr = "num_embeddings, embedding_dim, ?scale_grad_by_freq=, mode=', ?padding_idx=",
+    .build = embedding_bag_build, .reset = embedding_bag_reset, .forward = embedding_bag_forward,
+    .sample = "10 3: (2,4):i64<10 | 5 2 mode=sum padding_idx=1: (4):i64<5 (2):i64<1")
 
 /* --- Dropout ---------------------------------------------------------------------------------- */
 

@@ -136,6 +136,9 @@ TNI_INLINE tn_tensor *tni_forward_child(tn_mframe *f, tn_module *child, tn_tenso
 /* "(*, 4)" / "float32 (2, 3)" into text; returns text. */
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t);
 
+/* A ModuleList without children, for a row's build; NULL with an error. */
+TN_PRIV tn_module *tni_module_list(void);
+
 /* Initial values of Linear and the convolutions; bias may be NULL. */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias);
 

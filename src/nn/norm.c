@@ -116,6 +116,22 @@ TN_MODULE(batch_norm3d,
           .reset = batch_norm3d_reset, .forward = batch_norm3d_forward,
           .sample = "3: (2,3,2,2,3) | 2 affine=False: (3,2,2,1,3)")
 
+NORM_BATCH_ROW(sync_batch_norm)
+/* BatchNorm of any number of dimensions, of one process: the batches of several processes are not
+ * brought together. */
+TN_MODULE(sync_batch_norm,
+          "SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, *) -> the same", .example = "tn_nn_sync_batch_norm(64)"),
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(_, num_features, *)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = sync_batch_norm_reset, .forward = sync_batch_norm_forward,
+          .sample = "3: (4,3) | 2 affine=False: (3,2,2,1)")
+
 #undef NORM_BATCH_ROW
 
 /* --- InstanceNorm ----------------------------------------------------------------------------- */

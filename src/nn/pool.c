@@ -1,5 +1,6 @@
 /* pool.c - pooling over windows of lines, images and volumes, and its way back. */
 #include "nn.h"
+#include "../api/ops/creation.h"
 #include "../api/ops/layers.h"
 
 static bool max_pool2d_build(tn_module *m) {
@@ -315,3 +316,81 @@ TN_MODULE(max_unpool3d, "MaxUnpool3d(int[3] kernel_size, int[3]? stride=None, in
           .sample = "[2]: (1,2,1,1,3) (1,2,1,1,3):i64:permutation | [3,2,1] stride=[2]: (1,1,1,4) "
                     "(1,1,1,4):i64:permutation")
 #undef POOL_MODULE_BACK
+
+/* --- fractional pools ------------------------------------------------------------------------- */
+
+/* Exactly one of output_size and output_ratio; the ratios lie between 0 and 1. */
+static bool fractional_options(tn_ints size, tn_floats ratio, int dims) {
+    const bool sized = tn_ints_given(size), scaled = ratio.n >= 0;
+    if (!sized && !scaled)
+        return tni_nn_error(TN_INVALID, "requires either an output size or a pooling ratio");
+    if (sized && scaled)
+        return tni_nn_error(TN_INVALID, "only one of output_size and output_ratio may be given");
+    if (scaled && ratio.n != 1 && ratio.n != dims)
+        return tni_nn_error(TN_INVALID, "output_ratio: expected 1 or %d numbers, got %lld", dims,
+                            (long long)ratio.n);
+    for (int64_t i = 0; scaled && i < ratio.n; i++)
+        if (!(ratio.at[i] > 0 && ratio.at[i] < 1))
+            return tni_nn_error(TN_INVALID, "output_ratio must be between 0 and 1 (got %g)",
+                                ratio.at[i]);
+    return true;
+}
+/* The sizes of the output: as given, or the input's times the ratio. */
+static tn_ints fractional_sizes(const tn_tensor *x, tn_ints size, tn_floats ratio, int dims,
+                                int64_t to[3]) {
+    if (ratio.n < 0) return size;
+    for (int i = 0; i < dims; i++)
+        to[i] = (int64_t)((double)tn_size(x, i - dims) * ratio.at[ratio.n == 1 ? 0 : i]);
+    return tn_ints_of(to, dims);
+}
+/* Numbers that place the windows of each plane: as given, or drawn. */
+static tn_tensor *fractional_samples(tn_tensor *x, tn_tensor *given, int dims) {
+    int64_t sizes[3];
+    if (given) return given;
+    sizes[0] = tn_ndim(x) == dims + 1 ? 1 : tn_size(x, 0);
+    sizes[1] = tn_size(x, -1 - dims);
+    sizes[2] = dims;
+    return tnp_rand(tn_ints_of(sizes, 3), NULL, tn_dtype_of(x), tn_device_of(x));
+}
+#define POOL_FRACTIONAL(name, dims)                                                         \
+    static bool name##_build(tn_module *m) {                                                \
+        TN_SELF(name, s, m);                                                                \
+        if (s->o.return_indices)                                                            \
+            return tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
+        return fractional_options(s->o.output_size, s->o.output_ratio, dims);               \
+    }                                                                                       \
+    static bool name##_forward(tn_mframe *f) {                                              \
+        TN_FORWARD(name, s, a, f);                                                          \
+        int64_t to[3] = {0, 0, 0};                                                          \
+        const tn_ints size =                                                                \
+            fractional_sizes(a->input, s->o.output_size, s->o.output_ratio, dims, to);      \
+        tn_tensor *samples = fractional_samples(a->input, s->_random_samples, dims);        \
+        if (!samples) return false;                                                         \
+        f->out[0] = tnp_##name(a->input, s->o.kernel_size, size, samples).result;           \
+        return f->out[0] != NULL;                                                           \
+    }
+
+POOL_FRACTIONAL(fractional_max_pool2d, 2)
+/* Largest element of each of output_size windows, or of output_ratio times the input's sizes, at
+ * random places. _random_samples, if given, places them. Benjamin Graham, Fractional max-pooling,
+ * 2014. */
+TN_MODULE(fractional_max_pool2d,
+          "FractionalMaxPool2d(int[2] kernel_size, int[2]? output_size=None, float[]? "
+          "output_ratio=None, bool return_indices=False, Tensor? _random_samples=None)",
+          TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_fractional_max_pool2d(TN_DIMS(2), .output_size = TN_DIMS(7))"),
+          .parts = "buffer _random_samples = _random_samples", .takes = "input(*, _, _, _)",
+          .build = fractional_max_pool2d_build, .forward = fractional_max_pool2d_forward,
+          .sample = "[2] [4,3] _random_samples=(2,3,2): (2,3,7,6)")
+
+POOL_FRACTIONAL(fractional_max_pool3d, 3)
+/* FractionalMaxPool2d of volumes. */
+TN_MODULE(fractional_max_pool3d,
+          "FractionalMaxPool3d(int[3] kernel_size, int[3]? output_size=None, float[]? "
+          "output_ratio=None, bool return_indices=False, Tensor? _random_samples=None)",
+          TN_DOC(.shapes = "input (N, C, D, H, W) or (C, D, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_fractional_max_pool3d(TN_DIMS(2), .output_size = TN_DIMS(7))"),
+          .parts = "buffer _random_samples = _random_samples", .takes = "input(*, _, _, _, _)",
+          .build = fractional_max_pool3d_build, .forward = fractional_max_pool3d_forward,
+          .sample = "[2] [4,3,2] _random_samples=(1,2,3): (1,2,7,6,5)")
+#undef POOL_FRACTIONAL

@@ -72,7 +72,13 @@ static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
         return;
     }
     tn_param_text(text, (size_t)n + 1, p, options, true);
-    tni_buffer_text(b, quoted ? "'%s'" : "%s", text);
+    if (p->type == TN_T_FLOATS && n >= 2 && text[0] == '[') { /* 2.0 or (2.0, 1.5) */
+        const bool several = strchr(text, ',') != NULL;
+        text[0] = several ? '(' : ' ';
+        text[n - 1] = several ? ')' : 0;
+        tni_buffer_text(b, "%s", text + !several);
+    } else
+        tni_buffer_text(b, quoted ? "'%s'" : "%s", text);
     tn_alloc_free(text, (size_t)n + 1);
 }
 

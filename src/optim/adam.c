@@ -20,14 +20,9 @@ ADAM_OPTIONS(adamw)
 
 /* torch's bounds; written so that NaN is refused as well. */
 static bool adam_check_options(adam_view o) {
-    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o.lr);
-    if (!(o.eps >= 0))
-        return tni_nn_error(TN_INVALID, "eps is %g, but must not be negative", o.eps);
-    if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)", o.beta1,
-                            o.beta2);
-    return o.weight_decay >= 0 ||
-           tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative", o.weight_decay);
+    return tni_option_bound(o.lr, "learning rate") && tni_option_bound(o.eps, "epsilon value") &&
+           tni_option_betas(o.beta1, o.beta2) &&
+           tni_option_bound(o.weight_decay, "weight_decay value");
 }
 
 /* The option lists of a step, n numbers each. */

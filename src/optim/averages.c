@@ -9,8 +9,9 @@
 
 static bool asgd_check(const void *options) {
     const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lambd, "lambd") &&
-           tni_option_bound(o->alpha, "alpha") && tni_option_bound(o->weight_decay, "weight_decay");
+    return tni_option_bound(o->lr, "learning rate") && tni_option_bound(o->lambd, "lambd value") &&
+           tni_option_bound(o->alpha, "alpha value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value");
 }
 static bool asgd_step(tn_ostep *s) {
     enum { FACTORS = 5 };
@@ -41,11 +42,8 @@ TN_OPTIMIZER(asgd,
 
 static bool rprop_check(const void *options) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    const double below = o->etas.at[0], above = o->etas.at[1];
-    if (!(below > 0 && below < 1 && above > 1))
-        return tni_nn_error(TN_INVALID, "etas are %g and %g, expected values in (0, 1) and above 1",
-                            below, above);
-    return tni_option_bound(o->lr, "lr");
+    if (!tni_option_bound(o->lr, "learning rate")) return false;
+    return tni_option_etas(o->etas.at[0], o->etas.at[1]);
 }
 /* The sizes of steps begin as lr. */
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {

@@ -13,13 +13,13 @@ enum { FACTORED_ROW, FACTORED_COLUMN, FACTORED_ALL, FACTORED_STATES };
 
 static bool adafactor_check(const void *options) {
     const tn_optim_adafactor_args *o = (const tn_optim_adafactor_args *)options;
-    if (!(o->beta2_decay <= 0))
-        return tni_nn_error(TN_INVALID, "beta2_decay is %g, but must not be positive",
-                            o->beta2_decay);
-    if (!(o->d >= 1)) return tni_nn_error(TN_INVALID, "d is %g, but must be 1 or more", o->d);
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps.at[1], "eps[1]") &&
-           (o->eps.at[0] == -1 || tni_option_bound(o->eps.at[0], "eps[0]")) &&
-           tni_option_bound(o->weight_decay, "weight_decay");
+    const double first = o->eps.at[0], second = o->eps.at[1];
+    return tni_option_should(o->lr >= 0, "Learning rate", ">= 0", o->lr) &&
+           tni_option_should(o->beta2_decay <= 0, "beta2_decay", "<= 0", o->beta2_decay) &&
+           tni_option_should(first >= 0 || first == -1, "epsilon1", ">= 0", first) &&
+           tni_option_should(second >= 0, "epsilon2", ">= 0", second) &&
+           tni_option_should(o->d >= 1, "Clipping threshold d", ">= 1", o->d) &&
+           tni_option_should(o->weight_decay >= 0, "weight_decay", ">= 0", o->weight_decay);
 }
 
 /* Means of rows (.., m, 1) and columns (.., 1, n) of a matrix; else those of all elements. */

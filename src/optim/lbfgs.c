@@ -368,12 +368,15 @@ TN_API double tn_lbfgs_step_at(const char *file, int line, tn_lbfgs *l,
     tni_step_end(&step);
     return ok ? value : (double)NAN;
 }
+TN_API void tn_lbfgs_zero_grad(tn_lbfgs *l) {
+    for (int64_t i = 0; l && i < l->n; i++) tn_zero_grad(l->param[i]);
+}
 TN_API int64_t tn_lbfgs_evaluations(const tn_lbfgs *l) { return l ? l->evaluations : 0; }
 
 /* --- making ----------------------------------------------------------------------------------- */
 
 static bool lbfgs_check(const tn_lbfgs_args *o) {
-    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
+    if (!tni_option_bound(o->lr, "learning rate")) return false;
     if (o->max_iter < 1 || o->max_eval < 1 || o->history_size < 1)
         return tni_nn_error(TN_INVALID, "max_iter, max_eval and history_size must be positive");
     if (!(o->tolerance_grad >= 0 && o->tolerance_change >= 0))

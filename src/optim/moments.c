@@ -5,11 +5,9 @@
 #include <math.h>
 
 static bool moments_check(double lr, tn_floats betas, double eps, double decay) {
-    if (!(betas.at[0] >= 0 && betas.at[0] < 1 && betas.at[1] >= 0 && betas.at[1] < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)",
-                            betas.at[0], betas.at[1]);
-    return tni_option_bound(lr, "lr") && tni_option_bound(eps, "eps") &&
-           tni_option_bound(decay, "weight_decay");
+    return tni_option_bound(lr, "learning rate") && tni_option_bound(eps, "epsilon value") &&
+           tni_option_betas(betas.at[0], betas.at[1]) &&
+           tni_option_bound(decay, "weight_decay value");
 }
 /* Decay apart from the gradient: the parameter's factor, 1 - lr decay as torch rounds it. */
 static void moments_decay(double *to, double lr, double decay, bool decoupled) {
@@ -50,7 +48,7 @@ TN_OPTIMIZER(adamax,
 static bool nadam_check(const void *options) {
     const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)options;
     return moments_check(o->lr, o->betas, o->eps, o->weight_decay) &&
-           tni_option_bound(o->momentum_decay, "momentum_decay");
+           tni_option_bound(o->momentum_decay, "momentum_decay value");
 }
 /* beta1 (1 - 0.96^(t momentum_decay) / 2): the momentum of step t. */
 static double nadam_momentum(const tn_optim_nadam_args *o, double t) {

@@ -14,8 +14,9 @@ static bool muon_check(const void *options) {
     if (o->ns_steps >= 100)
         return tni_nn_error(TN_INVALID, "ns_steps is %lld, expected fewer than 100",
                             (long long)o->ns_steps);
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->momentum, "momentum") &&
-           tni_option_bound(o->weight_decay, "weight_decay");
+    return tni_option_should(o->lr >= 0, "Learning rate", ">= 0", o->lr) &&
+           tni_option_should(o->momentum >= 0, "momentum", ">= 0", o->momentum) &&
+           tni_option_should(o->weight_decay >= 0, "weight decay", ">= 0", o->weight_decay);
 }
 static tn_tensor *muon_begin(const void *options, const tn_tensor *p, int k) {
     (void)options, (void)k;

@@ -25,7 +25,12 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
 }
 
 /* That an option is not negative; NaN is refused as well. */
-TN_PRIV bool tni_option_bound(double value, const char *name);
+TN_PRIV bool tni_option_bound(double value, const char *what);
+/* torch's other words for options out of their bounds. */
+TN_PRIV bool tni_option_should(bool good, const char *what, const char *should, double value);
+TN_PRIV bool tni_option_betas(double first, double second);
+TN_PRIV bool tni_option_etas(double below, double above);
+TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expected);
 /* For rows that step by fused_step: the first of parameter i's factors, of which the first three
  * are set (simd/optimize_rules.inl); then the call. */
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,

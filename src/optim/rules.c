@@ -1,9 +1,46 @@
 /* rules.c - what optimizers that step by fused_step share. */
 #include "optim.h"
 
-TN_PRIV bool tni_option_bound(double value, const char *name) {
-    return value >= 0 ||
-           tni_nn_error(TN_INVALID, "%s is %g, but must not be negative", name, value);
+/* A number as Python prints it: 1.0, not 1. */
+static const char *option_text(double value, char to[40]) {
+    snprintf(to, 40, "%.9g", value);
+    if (!to[strspn(to, "-0123456789")]) strcat(to, ".0");
+    return to;
+}
+TN_PRIV bool tni_option_bound(double value, const char *what) {
+    const bool rate = !strcmp(what, "learning rate"), epsilon = !strcmp(what, "epsilon value");
+    const int n = (int)strcspn(what, " "); /* the option's name */
+    char text[40];
+    return value >= 0 || tni_nn_error(TN_INVALID, "Invalid %s: %s, but %.*s must not be negative",
+                                      what, option_text(value, text), rate || epsilon ? 3 : n,
+                                      rate      ? "lr"
+                                      : epsilon ? "eps"
+                                                : what);
+}
+TN_PRIV bool tni_option_should(bool good, const char *what, const char *should, double value) {
+    char text[40];
+    return good || tni_nn_error(TN_INVALID, "%s should be %s but is: %s", what, should,
+                                option_text(value, text));
+}
+TN_PRIV bool tni_option_betas(double first, double second) {
+    const int at = first >= 0 && first < 1;
+    char text[40];
+    return (at && second >= 0 && second < 1) ||
+           tni_nn_error(TN_INVALID,
+                        "Invalid beta parameter at index %d: %s, expected betas in [0, 1)", at,
+                        option_text(at ? second : first, text));
+}
+TN_PRIV bool tni_option_etas(double below, double above) {
+    char text[40], more[40];
+    return (below > 0 && below < 1 && above > 1) ||
+           tni_nn_error(TN_INVALID,
+                        "Invalid eta values: %s, %s, expected etas in (0, 1) and above 1",
+                        option_text(below, text), option_text(above, more));
+}
+TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expected) {
+    char text[40];
+    return tni_nn_error(TN_INVALID, "Invalid %s: %s, expected %s", what, option_text(value, text),
+                        expected);
 }
 
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,

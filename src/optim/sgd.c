@@ -5,15 +5,14 @@
 /* torch's bounds; written so that NaN is refused as well. */
 static bool sgd_check(const void *options) {
     const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
-    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
-    if (!(o->momentum >= 0))
-        return tni_nn_error(TN_INVALID, "momentum is %g, but must not be negative", o->momentum);
-    if (!(o->weight_decay >= 0))
-        return tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative",
-                            o->weight_decay);
-    if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
-        return tni_nn_error(TN_INVALID, "nesterov needs a momentum and zero dampening");
-    return true;
+    if (!tni_option_bound(o->lr, "learning rate") ||
+        !tni_option_bound(o->momentum, "momentum value") ||
+        !tni_option_bound(o->weight_decay, "weight_decay value"))
+        return false;
+    return !o->nesterov || (o->momentum > 0 && o->dampening == 0) ||
+           tni_nn_error(
+               TN_INVALID,
+               "Nesterov momentum requires a momentum and zero dampening; nesterov is true");
 }
 /* Bit 0: the momentum buffer. */
 static uint32_t sgd_uses(const void *options) {

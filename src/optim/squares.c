@@ -9,10 +9,11 @@
 
 static bool adagrad_check(const void *options) {
     const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->lr_decay, "lr_decay") &&
-           tni_option_bound(o->weight_decay, "weight_decay") &&
-           tni_option_bound(o->initial_accumulator_value, "initial_accumulator_value") &&
-           tni_option_bound(o->eps, "eps");
+    return tni_option_bound(o->lr, "learning rate") &&
+           tni_option_bound(o->lr_decay, "lr_decay value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value") &&
+           tni_option_bound(o->initial_accumulator_value, "initial_accumulator_value value") &&
+           tni_option_bound(o->eps, "epsilon value");
 }
 /* The sum begins at a value of the options. */
 static tn_tensor *adagrad_begin(const void *options, const tn_tensor *p, int k) {
@@ -42,9 +43,10 @@ TN_OPTIMIZER(adagrad,
 
 static bool rmsprop_check(const void *options) {
     const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)options;
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps, "eps") &&
-           tni_option_bound(o->momentum, "momentum") &&
-           tni_option_bound(o->weight_decay, "weight_decay") && tni_option_bound(o->alpha, "alpha");
+    return tni_option_bound(o->lr, "learning rate") && tni_option_bound(o->eps, "epsilon value") &&
+           tni_option_bound(o->momentum, "momentum value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value") &&
+           tni_option_bound(o->alpha, "alpha value");
 }
 /* Bit 1: the momentum's buffer; bit 2: the average that is subtracted. */
 static uint32_t rmsprop_uses(const void *options) {
@@ -79,9 +81,9 @@ TN_OPTIMIZER(
 static bool adadelta_check(const void *options) {
     const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)options;
     if (!(o->rho >= 0 && o->rho <= 1))
-        return tni_nn_error(TN_INVALID, "rho is %g, expected a value in [0, 1]", o->rho);
-    return tni_option_bound(o->lr, "lr") && tni_option_bound(o->eps, "eps") &&
-           tni_option_bound(o->weight_decay, "weight_decay");
+        return tni_option_invalid("rho value", o->rho, "a number in [0, 1]");
+    return tni_option_bound(o->lr, "learning rate") && tni_option_bound(o->eps, "epsilon value") &&
+           tni_option_bound(o->weight_decay, "weight_decay value");
 }
 static bool adadelta_step(tn_ostep *s) {
     enum { FACTORS = 6 };

@@ -263,7 +263,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
         tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
         /* taken in any case, so that a failure leaks nothing */
-        PyObject *one = t ? py_wrap(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        PyObject *one = t ? py_wrap_any(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {

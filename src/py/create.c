@@ -76,12 +76,24 @@ static PyObject *py_making_of_numbers(const py_making *m) {
     return o;
 }
 
+/* The elements of a storage (tensorh/storage.py) as a tensor of dtype in the same memory; NULL if
+ * o is none, or with an exception. */
+static PyObject *py_create_storage(PyObject *o, tn_dtype dtype) {
+    if (PyList_Check(o) || PyTuple_Check(o) || PyNumber_Check(o)) return NULL;
+    if (!PyObject_HasAttrString(o, "_as_tensor")) return NULL;
+    PyObject *f = PyObject_GetAttrString(o, "_as_tensor"), *r = NULL;
+    if (f) r = PyObject_CallFunctionObjArgs(f, dtype ? py.dtypes[dtype] : Py_None, NULL);
+    Py_XDECREF(f);
+    return r;
+}
+
 /* torch.tensor(data, ..): always a copy, and a leaf. */
 static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_making m;
     (void)self;
     if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
     PyObject *array = py_nested_array(m.data);
+    if (!array && !PyErr_Occurred()) array = py_create_storage(m.data, m.dtype);
     /* tensor(x) copies what as_tensor(x) shares */
     if (array) return py_making_finish(&m, array, true);
     return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
@@ -113,7 +125,7 @@ static bool py_create_sizes(PyObject *args, int64_t *sizes, int64_t *n) {
  * Tensor(sequence): a copy. All of the default dtype but the tensor's. */
 static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
-    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
+    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL, *storage;
     tn_tensor *t;
     tn_device_id device = TN_CPU;
     if (kwargs && PyDict_Size(kwargs)) {
@@ -135,6 +147,12 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
     } else if (py_create_sizes(args, sizes, &n)) {
         t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one && (storage = py_create_storage(one, tn_default_dtype()))) {
+        PyObject *r = py_wrap_alias(type, storage);
+        Py_DECREF(storage);
+        return r;
+    } else if (PyErr_Occurred()) {
+        return NULL;
     } else if (one && !PySequence_Check(one) && !PyObject_CheckBuffer(one)) {
         return PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %R)",
                             Py_TYPE(one));

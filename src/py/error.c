@@ -19,7 +19,7 @@ static bool py_raise_names(const char *message, const char *at) {
     return at[-1] == ' ' && at[strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789")] == '(';
 }
 
-enum { PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
+enum { PY_WORDS = 640, PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
 
 /* Whether a row is named here: "in max_dim(..", "called by cross_entropy", "forward call: mul". */
 static bool py_raise_calls(const char *message, const char *at) {
@@ -52,12 +52,15 @@ static const char *py_raise_row(const char *from, char **to) {
 
 /* The message with Python's names of functions. */
 static PyObject *py_raise_text(const char *message) {
-    size_t room = strlen(message) + 1;
-    char *text, *to;
+    char words[PY_WORDS], *text, *to;
+    const size_t begin = py_words_of(message, words, sizeof words);
+    size_t room = begin + strlen(message) + 1;
     /* room for the longest spelling of each name */
     for (const char *at = message; *at; at++)
         if (py_raise_calls(message, at)) room += PY_ROW_NAME;
-    if (!(text = to = (char *)py_get(room, 1))) return PyErr_NoMemory();
+    if (!(text = (char *)py_get(room, 1))) return PyErr_NoMemory();
+    memcpy(text, words, begin);
+    to = text + begin;
     for (const char *from = message; *from; from++) {
         if (py_raise_calls(message, from)) from = py_raise_row(from, &to);
         if (!*from) break;

@@ -599,20 +599,15 @@ static PyObject *py_context_repr(PyObject *self) {
  * history again. */
 static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     tn_error_info info;
-    /* lent by the pass */
+    /* lent by the pass, or new: of the scope then */
+    const int64_t mark = tn_scope_begin();
     tn_tensor *t = tn_function_saved(ctx->f, k);
-    if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
-        return py_wrap(tn_take(t));
-    if (t) return py_wrap_borrowed(t);
+    PyObject *wrapped = t ? py_wrap_borrowed(t) : NULL;
+    tn_scope_end(mark);
+    if (t) return wrapped;
     if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
     tn_error_take(NULL);
-    return PyErr_Format(PyExc_RuntimeError,
-                        "Trying to backward through the graph a second time (or directly access "
-                        "saved tensors after they have already been freed). Saved intermediate "
-                        "values of the graph are freed when you call .backward() or "
-                        "autograd.grad(). Specify retain_graph=True if you need to backward "
-                        "through the graph a second time or if you need to access saved tensors "
-                        "after calling backward.");
+    return py_saved_gone();
 }
 
 /* ctx.saved_tensors: a new tuple; in forward what was given, later what the tape has. */

@@ -103,13 +103,14 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_places_begin,   py_errors_begin,     py_types_begin,   py_generators_begin,
-    py_devices_begin,  py_cuda_begin,       py_tensor_begin,  py_groups_begin,
-    py_number_begin,   py_buffers_begin,    py_create_begin,  py_optim_begin,
-    py_loader_begin,   py_ranks_begin,      py_files_begin,   py_autograd_begin,
-    py_modes_begin,    py_vmap_start,       py_hooks_begin,   py_functions_begin,
-    py_nodes_begin,    py_parameters_begin, py_modules_begin, py_taps_begin,
-    py_override_begin, py_convert_begin,    py_dlpack_begin,
+    py_places_begin,    py_errors_begin,   py_types_begin,      py_generators_begin,
+    py_devices_begin,   py_cuda_begin,     py_tensor_begin,     py_groups_begin,
+    py_number_begin,    py_buffers_begin,  py_create_begin,     py_optim_begin,
+    py_loader_begin,    py_ranks_begin,    py_files_begin,      py_autograd_begin,
+    py_modes_begin,     py_vmap_start,     py_hooks_begin,      py_saved_begin,
+    py_functions_begin, py_nodes_begin,    py_parameters_begin, py_modules_begin,
+    py_taps_begin,      py_override_begin, py_convert_begin,    py_dlpack_begin,
+    py_sparse_begin,
 };
 
 static int py_main_exec(PyObject *module) {

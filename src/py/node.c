@@ -107,6 +107,38 @@ static PyObject *py_node_variable(PyObject *self, void *unused) {
     return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
 }
 
+/* _saved_self, _raw_saved_self: what the call keeps of its argument or result of that name. */
+static PyObject *py_node_kept(PyObject *self, const char *name) {
+    tn_history *h = ((py_node *)self)->history;
+    const bool raw = strncmp(name, "_raw_saved_", 11) == 0;
+    PyObject *wrapped;
+    tn_error_info info;
+    int64_t mark;
+    tn_tensor *t;
+    name += raw ? 11 : 7;
+    if (!tn_history_keeps(h, name)) return NULL;
+    PyErr_Clear();
+    if (raw) return py_saved_of(h, name);
+    mark = tn_scope_begin();
+    t = tn_history_saved(h, name);
+    wrapped = t ? py_wrap_borrowed(t) : NULL;
+    tn_scope_end(mark);
+    if (t) return wrapped;
+    if (PyErr_Occurred() || !tn_error_peek(&info) || !strstr(info.message, "freed"))
+        return py_raise();
+    tn_error_take(NULL);
+    return py_saved_gone();
+}
+static PyObject *py_node_getattr(PyObject *self, PyObject *name) {
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    const char *text;
+    if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+    text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text || (strncmp(text, "_saved_", 7) != 0 && strncmp(text, "_raw_saved_", 11) != 0))
+        return NULL;
+    return py_node_kept(self, text);
+}
+
 /* What torch's nodes have and these have not: an AttributeError that says so. */
 static PyObject *py_node_missing(PyObject *self, void *name) {
     PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
@@ -139,11 +171,10 @@ static PyGetSetDef py_context_inputs[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 PY_PRIV int py_nodes_begin(PyObject *module) {
-    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
-                          {Py_tp_repr, (void *)py_node_repr},
-                          {Py_tp_methods, py_node_methods},
-                          {Py_tp_getset, py_node_attributes},
-                          {0, NULL}};
+    PyType_Slot node[] = {
+        {Py_tp_dealloc, (void *)py_node_dealloc},  {Py_tp_repr, (void *)py_node_repr},
+        {Py_tp_getattro, (void *)py_node_getattr}, {Py_tp_methods, py_node_methods},
+        {Py_tp_getset, py_node_attributes},        {0, NULL}};
     py.node =
         py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
     return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);

@@ -18,6 +18,7 @@
 #include "../api/plan.h"
 #include "../api/vmap.h"
 #include "../api/parallel.h"
+#include "../api/sparse.h"
 
 #ifdef TNI_OBJECTS
 #define PY_PRIV TNI_HIDDEN
@@ -61,8 +62,10 @@ typedef struct py_generator {
 /* Classes and interned words, made once at import. The module lives as long as the process. */
 typedef struct py_state {
     PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module, *memory_format;
-    PyTypeObject *handle, *node, *context; /* of a hook, a grad_fn, ctx of a Function */
-    PyObject *dtypes[TN_DTYPE_COUNT];      /* torch.float32, .. by number */
+    PyTypeObject *sparse; /* NULL: tensorh._sparse has not been imported */
+    /* of a hook, a grad_fn, what it keeps, ctx of a Function */
+    PyTypeObject *handle, *node, *saved, *context;
+    PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
     PyObject *out, *requires_grad, *layout, *pin_memory, *size_word,
         *memory_format_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
@@ -75,8 +78,8 @@ typedef struct py_state {
     int lending[2], turn;                       /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
-    bool planning; /* a plan of memory asks each call for its line (plan.c) */
-    int parallel;  /* models of several ranks: a backward may wait for others (ranks.c) */
+    bool planning;   /* a plan of memory asks each call for its line (plan.c) */
+    int parallel;    /* models of several ranks: a backward may wait for others (ranks.c) */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -114,6 +117,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
  * library is pending. */
 PY_PRIV PyObject *py_wrap(tn_tensor *t);
 PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or a subclass */
+PY_PRIV PyObject *py_wrap_any(tn_tensor *t); /* where t may be sparse */
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
@@ -140,6 +144,9 @@ TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 
+/* words.c: torch's words for an error of the library, with a space behind them, cut to room bytes;
+ * empty where there are none. Returns how many bytes. */
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room);
 /* The pending error of the library as an exception, where none is set that came from Python code in
  * between. Returns NULL. */
 PY_PRIV PyObject *py_raise(void);
@@ -302,8 +309,12 @@ PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
 PY_PRIV int py_vmap_start(PyObject *module);
+PY_PRIV int py_sparse_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
+PY_PRIV int py_saved_begin(PyObject *module);
+PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name); /* torch's SavedTensor, new */
+PY_PRIV PyObject *py_saved_gone(void); /* raises torch's error for what was freed; NULL */
 PY_PRIV int py_nodes_begin(PyObject *module);
 PY_PRIV PyObject *
 py_context_of(const tn_history *h); /* of a Function's call, borrowed; NULL: none */

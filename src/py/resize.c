@@ -15,17 +15,24 @@ static bool resize_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* Whether all given tensors can take the results, of which some have another shape. */
+/* Whether all given tensors can have the results' shapes, of which some are others. */
 static bool resize_helps(const resize_call *c) {
     bool other = false;
     for (int k = 0; k < c->n; k++) {
         const tn_tensor *to = c->given[k], *made = c->made[k];
-        if (tn_needs_grad(to) || tn_is_view(to) || tn_device_of(to) != tn_device_of(made) ||
-            py_dtype_kind(tn_dtype_of(made)) > py_dtype_kind(tn_dtype_of(to)))
+        if (tn_needs_grad(to) || tn_is_view(to) || tn_device_of(to) != tn_device_of(made))
             return false;
         other = other || !resize_same_shape(to, made);
     }
     return other;
+}
+
+/* Whether all given tensors can take the results' elements. */
+static bool resize_fits(const resize_call *c) {
+    for (int k = 0; k < c->n; k++)
+        if (py_dtype_kind(tn_dtype_of(c->made[k])) > py_dtype_kind(tn_dtype_of(c->given[k])))
+            return false;
+    return true;
 }
 
 /* "[2, 3]"; cut where it is longer than the room. */
@@ -61,6 +68,26 @@ static bool resize_take(tn_tensor *to, tn_tensor *made) {
     return ok;
 }
 
+/* The call with given tensors of the right shapes: where no dtype is given it is theirs, as in
+ * full(.., out=). If it fails they have what they had. */
+static bool resize_again(const tn_row *row, const void *args, resize_call *c) {
+    tn_tensor *had[4] = {NULL}, *results[8];
+    bool ok = true;
+    for (int k = 0; ok && k < c->n; k++) {
+        tn_tensor *to = c->given[k];
+        tn_tensor *room = tnp_empty_like(c->made[k], tn_dtype_of(to), TN_NO_DEVICE);
+        had[k] = tnp_detach(to);
+        ok = room && had[k] && py_retire_memory(to) && tn_set_data_at(NULL, 0, to, room);
+        tn_free(room);
+    }
+    ok = ok && tn_call(row, 0, NULL, 0, args, results);
+    for (int k = 0; k < c->n; k++) {
+        if (!ok && had[k]) tn_set_data_at(NULL, 0, c->given[k], had[k]);
+        tn_free(had[k]);
+    }
+    return ok;
+}
+
 PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results) {
     const tn_gen *gen = row->gen;
     union {
@@ -83,7 +110,10 @@ PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results
     if (!called) tn_error_take(&error);
     ok = called && resize_helps(&c);
     for (int k = 0; ok && k < c.n; k++) ok = resize_warn(c.given[k], c.made[k]);
-    for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
+    if (ok && !resize_fits(&c))
+        ok = resize_again(row, args, &c);
+    else
+        for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
     if (called && !tn_ok()) py_raise();
     for (int k = 0; called && k < c.n; k++) tn_free(tn_take(c.made[k]));
     tn_set_grad_mode(mode);

@@ -249,7 +249,8 @@ static PyObject *py_words_begin(PyObject *module, const char *type_name, const c
 static int py_formats_begin(PyObject *module) {
     static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
                                           "channels_last_3d", NULL};
-    static const char *const layouts[] = {"strided", NULL};
+    static const char *const layouts[] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
+                                          "sparse_bsr", "sparse_bsc", NULL};
     py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
     PyObject *layout = py.memory_format ? py_words_begin(module, "torch.layout", layouts) : NULL;
     if (!layout) return -1;

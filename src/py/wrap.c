@@ -44,10 +44,25 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
 
 PY_PRIV PyObject *py_wrap(tn_tensor *t) { return py_wrap_as(py.tensor, t); }
 
+/* The class of sparse tensors; the import registers it. NULL with an exception. */
+static PyTypeObject *py_wrap_sparse(void) {
+    PyObject *m = py.sparse ? NULL : PyImport_ImportModule("tensorh._sparse");
+    Py_XDECREF(m);
+    if (!py.sparse && !PyErr_Occurred())
+        PyErr_SetString(PyExc_SystemError, "tensorh._sparse has no class");
+    return py.sparse;
+}
+PY_PRIV PyObject *py_wrap_any(tn_tensor *t) {
+    PyTypeObject *type = py.tensor;
+    if (t && tn_layout_of(t) != TN_STRIDED && !(type = py_wrap_sparse()))
+        return tn_release(t), NULL;
+    return py_wrap_as(type, t);
+}
+
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
     PyObject *known = t ? (PyObject *)tn_binding(t) : NULL;
     if (known) return py_wrap_known(t, known);
-    return t ? py_wrap(tn_retain(t)) : Py_NewRef(Py_None);
+    return t ? py_wrap_any(tn_retain(t)) : Py_NewRef(Py_None);
 }
 
 /* --- hooks and their wrapper ------------------------------------------------------------------ */

@@ -84,6 +84,7 @@ TN_API bool tn_touch(tn_tensor *t) {
 
 /* What a tensor without data is. */
 static const char *access_kind(const tn_tensor *t) {
+    if (t->flags & TNI_SPARSE) return "sparse tensor";
     return t->flags & TNI_BATCHED ? "tensor that stands for all samples of a batch" : "meta tensor";
 }
 

@@ -56,8 +56,9 @@ static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: a tensor is NULL");
     if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
         return false;
-    if ((a->flags | b->flags) & TNI_BATCHED)
-        return tni_error(here, TN_UNSUPPORTED, "tn_swap_data: a tensor is a sample of a batch");
+    if ((a->flags | b->flags) & (TNI_BATCHED | TNI_SPARSE))
+        return tni_error(here, TN_UNSUPPORTED,
+                         "tn_swap_data: a tensor is sparse, or a sample of a batch");
     if (!tni_same_shape(a, b))
         return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
     if (a->base || b->base || a->node || b->node)
@@ -92,8 +93,9 @@ static bool exchange_may_set(tni_block *here, const tn_tensor *t, const tn_tenso
     if (!t || !from) return tni_error(here, TN_INVALID, "tn_set_data: a tensor is NULL");
     if (!tni_belongs(here, t, "tn_set_data") || !tni_belongs(here, from, "tn_set_data"))
         return false;
-    if ((t->flags | from->flags) & TNI_BATCHED)
-        return tni_error(here, TN_UNSUPPORTED, "tn_set_data: a tensor is a sample of a batch");
+    if ((t->flags | from->flags) & (TNI_BATCHED | TNI_SPARSE))
+        return tni_error(here, TN_UNSUPPORTED,
+                         "tn_set_data: a tensor is sparse, or a sample of a batch");
     if (t->base) return tni_error(here, TN_AUTOGRAD, "tn_set_data: the tensor is a view");
     if (t->flags & TNI_REQUIRES && tni_dtype(from->dtype)->category < TNI_CAT_FLOAT)
         return tni_error(here, TN_TYPE,

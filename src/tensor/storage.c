@@ -443,14 +443,25 @@ TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *siz
     return NULL;
 }
 
-/* t, without a batch yet, as the sample that `like` is. NULL without memory. */
-static TNI_NOINLINE tn_tensor *storage_as_sample(tni_block *b, tn_tensor *t,
-                                                 const tn_tensor *like) {
+/* t, without a batch or parts yet, as the sample or sparse tensor that `like` is. NULL without
+ * memory. */
+static TNI_NOINLINE tn_tensor *storage_with_extra(tni_block *b, tn_tensor *t,
+                                                  const tn_tensor *like) {
     const tni_extra *from = tni_extra_there(like);
     tni_extra *e = tni_extra_of(b, t);
     if (!e) {
         tni_release(b, t);
         return (tn_tensor *)NULL;
+    }
+    if (like->flags & TNI_SPARSE) {
+        t->flags = (uint16_t)((t->flags & ~(unsigned)TNI_CONTIGUOUS) | TNI_SPARSE);
+        e->layout = from->layout;
+        e->coalesced = from->coalesced;
+        for (int i = 0; i < 3; i++) {
+            tni_retain(from->part[i]);
+            e->part[i] = from->part[i];
+        }
+        return t;
     }
     t->flags |= TNI_BATCHED;
     e->batch = from->batch;
@@ -470,7 +481,7 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     t->device = like->device;
     t->flags &= (uint16_t)~TNI_INFERENCE;
     t->flags |= like->flags & (TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE);
-    return like->flags & TNI_BATCHED ? storage_as_sample(b, t, like) : t;
+    return like->flags & (TNI_BATCHED | TNI_SPARSE) ? storage_with_extra(b, t, like) : t;
 }
 
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
@@ -500,6 +511,16 @@ static tn_tensor *storage_batch(const tn_tensor *t) {
     return e ? e->batch : NULL;
 }
 
+/* The parts of a sparse tensor; no deeper, as a part has none. */
+static TNI_NOINLINE void storage_drop_parts(tni_block *b, const tn_tensor *t) {
+    tni_extra *e = tni_extra_there(t);
+    for (int i = 0; i < 3; i++) {
+        tn_tensor *part = e->part[i];
+        e->part[i] = NULL;
+        if (part) tni_release(b, part);
+    }
+}
+
 /* A loop instead of recursion: .grad and base die with t, and may have their own. */
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     while (t) {
@@ -513,7 +534,10 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         grad = t->grad;
         base = t->base;
         batch = t->extra ? storage_batch(t) : NULL;
-        if (t->extra && tni_extra_there(t)) tni_extra_free(b, t);
+        if (t->extra && tni_extra_there(t)) {
+            if (t->flags & TNI_SPARSE) storage_drop_parts(b, t);
+            tni_extra_free(b, t);
+        }
         if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
         if (t->storage) storage_release(b, t->storage);
         header_free(b, t);

@@ -30,8 +30,9 @@ enum tni_flags {
 #else
     TNI_DEVICE = 4096, /* data on a device beside the CPU, which only its backend may read */
 #endif
-    TNI_BATCHED = 8192 /* one sample, which stands for all of a batch (call/vmap.c). With TNI_META:
-                          who reads data finds none */
+    TNI_BATCHED = 8192, /* one sample, which stands for all of a batch (call/vmap.c). With TNI_META:
+                           who reads data finds none */
+    TNI_SPARSE = 16384  /* a shape over parts (sparse.c). With TNI_META, for the same reason */
 };
 
 /* Who freed a tensor: in a header that TN_CHECK keeps, in the place of its sizes. */
@@ -479,6 +480,9 @@ typedef struct tni_extra {
     void (*binding_release)(void *);
     tn_tensor *batch;      /* of a batched tensor: all samples, in dimension 0; counted */
     uint64_t batch_number; /* which batch */
+    tn_tensor *part[3];    /* of a sparse tensor; counted */
+    uint8_t layout;        /* tn_layout */
+    bool coalesced;
 } tni_extra;
 /* NULL where there are none, or nothing but a binding's object that the tensor does not own. */
 TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
@@ -500,6 +504,14 @@ TNI_INLINE uint64_t tni_batch_number(const tn_tensor *t) {
 TNI_INLINE tn_tensor *tni_all_of(const tn_tensor *t) {
     for (const tn_tensor *up; (up = tni_batch_of_sample(t)) != NULL;) t = up;
     return (tn_tensor *)(uintptr_t)t;
+}
+/* A sparse tensor over parts of one device, which fit (sparse.c); its values, the last part; of
+ * another tensor, itself. */
+TN_PRIV tn_tensor *tni_sparse_header(tni_block *b, int layout, tn_tensor *const *part, int ndim,
+                                     const int64_t *size);
+TNI_INLINE tn_tensor *tni_values_of(const tn_tensor *t) {
+    const tni_extra *e = TNI_UNLIKELY(t->flags & TNI_SPARSE) ? tni_extra_there(t) : NULL;
+    return e ? e->part[e->part[2] ? 2 : 1] : (tn_tensor *)(uintptr_t)t;
 }
 
 /* --- iterating -------------------------------------------------------------------------------- */

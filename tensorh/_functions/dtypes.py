@@ -26,7 +26,12 @@ class _LegacyMeta(type):
     def __instancecheck__(cls, obj):
         return isinstance(obj, Tensor) and obj.dtype == cls.dtype
 
-    def __call__(cls, *args):
+    def __call__(cls, *args, device=None):
+        if device is not None and _C.device(device).type != "cpu":
+            raise RuntimeError(
+                f"legacy constructor expects device type: cpu but device type: "
+                f"{_C.device(device).type} was passed"
+            )
         data = args[0] if len(args) == 1 else ()
         if not args or isinstance(args[0], (int, _C.Size)):
             return _C.empty(data if isinstance(data, _C.Size) else args or 0, dtype=cls.dtype)
@@ -34,6 +39,10 @@ class _LegacyMeta(type):
             raise TypeError("new(): data must be a sequence")
         if isinstance(data, Tensor) and data.dtype is not cls.dtype:
             raise TypeError(f"new(): expected a {cls.__name__}, but got {data.type()}")
+        if isinstance(data, Tensor):
+            return data.detach()
+        if hasattr(data, "_as_tensor"):  # a storage
+            return data._as_tensor(cls.dtype)
         return _C.tensor(data, dtype=cls.dtype)
 
 

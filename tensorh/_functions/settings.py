@@ -69,11 +69,51 @@ def typename(obj):
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Nothing changes: all algorithms here are deterministic."""
     _settings["deterministic"] = bool(mode)
+    _settings["warn_only"] = bool(mode) and bool(warn_only)
 
 
 def are_deterministic_algorithms_enabled():
     """What use_deterministic_algorithms was told."""
     return _settings["deterministic"]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    """What use_deterministic_algorithms was told."""
+    return _settings["warn_only"]
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """Nothing changes: all algorithms are deterministic. "default", "warn", "error" or 0 .. 2."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    words = ("default", "warn", "error")
+    if isinstance(debug_mode, str):
+        if debug_mode not in words:
+            raise RuntimeError(
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                f"{debug_mode}"
+            )
+        debug_mode = words.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
+        )
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
+def get_deterministic_debug_mode():
+    """0, 1 or 2: what set_deterministic_debug_mode was told."""
+    return 0 if not _settings["deterministic"] else 1 if _settings["warn_only"] else 2
+
+
+def set_warn_always(b):
+    """Whether a warning that comes once a process would come each time; is_warn_always_enabled."""
+    _settings["warn_always"] = bool(b)
+
+
+def is_warn_always_enabled():
+    """What set_warn_always was told."""
+    return _settings["warn_always"]
 
 
 def set_float32_matmul_precision(precision):
@@ -88,7 +128,7 @@ def get_float32_matmul_precision():
     return _settings["matmul"]
 
 
-_settings = {"deterministic": False, "matmul": "highest"}
+_settings = {"deterministic": False, "warn_only": False, "warn_always": False, "matmul": "highest"}
 
 
 @function

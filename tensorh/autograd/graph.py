@@ -9,6 +9,7 @@ from .. import _C
 __all__ = [
     "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge",
     "increment_version", "register_multi_grad_hook", "save_on_cpu",
+    "saved_tensors_hooks",
 ]  # fmt: skip
 
 
@@ -39,28 +40,61 @@ def increment_version(tensor):
             whole.copy_(whole)
 
 
-class save_on_cpu:
-    """A block whose kept values torch moves to the CPU. Those of tensors on the CPU are there;
-    pin_memory and other devices are refused."""
+_disabled = threading.local()
 
-    def __init__(self, pin_memory=False, device_type="cuda"):
-        if pin_memory:
-            raise NotImplementedError("save_on_cpu: kept values are not pinned")
+
+class saved_tensors_hooks:
+    """A block in which each tensor that a call keeps for backward goes through pack_hook, and what
+    that returned through unpack_hook when backward reads it. Inner blocks count."""
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
 
     def __enter__(self):
-        from .. import cuda
-
-        if cuda.is_initialized():
-            raise NotImplementedError("save_on_cpu: kept values of a GPU stay there")
+        message = getattr(_disabled, "message", None)
+        if message is not None:
+            raise RuntimeError(message)
+        _C._push_saved_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *exc):
-        return None
+        _C._pop_saved_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """A block whose kept values are moved to the CPU, and back in backward."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        from .. import cuda, empty
+
+        def pack(tensor):
+            if not pin_memory:
+                return tensor.device, tensor.cpu()
+            packed = empty(tensor.size(), dtype=tensor.dtype,
+                           pin_memory=cuda.is_available())  # fmt: skip
+            packed.copy_(tensor)
+            return tensor.device, packed
+
+        def unpack(packed):
+            device, tensor = packed
+            return tensor.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
 
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message):
-    """A block without hooks of kept values, of which there are none."""
-    yield
+    """A block in which saved_tensors_hooks raises RuntimeError(error_message)."""
+    before = getattr(_disabled, "message", None)
+    _disabled.message = error_message
+    try:
+        yield
+    finally:
+        _disabled.message = before
+
+
+def _hooks_are_enabled():
+    return getattr(_disabled, "message", None) is None
 
 
 class _Handle:

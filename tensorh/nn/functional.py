@@ -331,6 +331,7 @@ def embedding_bag(
         per_sample_weights,
         include_last_offset,
         padding_idx,
+        sparse,
     )
 
 

@@ -7,18 +7,20 @@ of its state. Groups and state are Python's, as torch's; a step is one call for 
 import sys as _sys
 
 from .. import _C
+from . import _sparse
+from ._sparse import SparseAdam as SparseAdam
 from .lbfgs import LBFGS as LBFGS
 from .optimizer import Optimizer
 
-_NONE, _FALSE = (None, False, True), (False,)
+_NONE, _FLAG = (None, False, True), (False, True)
 # torch's options that no row has: default, and what is accepted. foreach and fused choose among
 # implementations with the same results: a step is fused in any case.
 _TORCH = {
     "foreach": (None, _NONE),
-    "capturable": (False, (False, True)),
-    "differentiable": (False, _FALSE),
+    "capturable": (False, _FLAG),
+    "differentiable": (False, _FLAG),
     "fused": (None, _NONE),
-    "decoupled_weight_decay": (False, (False, True)),
+    "decoupled_weight_decay": (False, _FLAG),
 }
 # Those of a class in torch's order, behind the row's options; those before * are positional.
 _TORCH_OF = {
@@ -113,7 +115,8 @@ class _RowOptimizer(Optimizer):
                     raise ValueError(
                         f"{type(self).__name__}: {name}={param_group[name]!r} is not supported"
                     )
-            _C._optim_check(self._row, param_group)
+            recorded = self.defaults.get("differentiable")
+            _C._optim_check(self._row, _numbers(param_group) if recorded else param_group)
         except BaseException:
             self.param_groups.pop()
             raise
@@ -131,12 +134,22 @@ class _RowOptimizer(Optimizer):
         """
         loss = None if closure is None else _C._optim_closure(closure)
         self._check_capturable()
-        if any(p.is_complex() for group in self.param_groups for p in group["params"]):
+        if self.defaults.get("differentiable"):
+            from ._differentiable import step
+
+            step(type(self), self.param_groups, self.state)
+        elif any(p.is_complex() for group in self.param_groups for p in group["params"]):
             if type(self).__name__ in ("Adafactor", "Muon"):
                 raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
             self._step_as_real()
         else:
-            _C._optim_step(self._number(), self.param_groups, self.state)
+            try:
+                _C._optim_step(self._number(), self.param_groups, self.state)
+            except NotImplementedError:  # nothing has changed
+                if not _sparse.parts(self.param_groups):
+                    raise
+                _sparse.step(self, lambda: _C._optim_step(self._number(), self.param_groups,
+                                                          self.state))  # fmt: skip
         return loss
 
     def _check_capturable(self):
@@ -194,6 +207,17 @@ class _RowOptimizer(Optimizer):
         return globals()["AdamW"]._row if True in kinds else self._row
 
 
+def _numbers(options):
+    """The options with numbers in the place of tensors of one element, as rows check them."""
+
+    def plain(value):
+        if isinstance(value, tuple):
+            return tuple(map(plain, value))
+        return value.item() if isinstance(value, _C.Tensor) and value.numel() == 1 else value
+
+    return {name: plain(value) for name, value in options.items()}
+
+
 _DOC = """{name} of the library.
 
 {schema}
@@ -237,6 +261,7 @@ def _make(number, name, schema, options, states, numbers, counts):
     return type(name, (_RowOptimizer,), body)
 
 
+_sys.modules[f"{__name__}.sparse_adam"] = _sys.modules[__name__]
 for _one in _C._optimizers():
     globals()[_one[1]] = _make(*_one)
     # torch's file of the class: from torch.optim.adam import Adam
@@ -245,8 +270,10 @@ for _one in _C._optimizers():
 __all__ = [
     "LBFGS",
     "Optimizer",
+    "SparseAdam",
     "lr_scheduler",
     "swa_utils",
+    "swap_in_optimizer_params_and_state",
     *(_one[1] for _one in _C._optimizers()),
 ]
 del _one
@@ -257,6 +284,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name == "swap_in_optimizer_params_and_state":
+        from ._swap import swap_in_optimizer_params_and_state
+
+        return swap_in_optimizer_params_and_state
     from .._missing import error
 
     raise error("torch.optim", name)

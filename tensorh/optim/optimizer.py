@@ -305,7 +305,8 @@ class Optimizer:
                 raise TypeError(
                     "optimizer can only optimize Tensors, but one of the params is " + _typename(p)
                 )
-            if not (p.is_leaf or getattr(p, "retains_grad", False)):
+            kept = p.is_leaf or getattr(p, "retains_grad", False)
+            if not kept and not self.defaults.get("differentiable"):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:

@@ -260,6 +260,16 @@ static void a_checkpoint_resumes() {
     remove(path);
     CHECK(equal(p.net.part("0.weight"), q.net.part("0.weight")));
     CHECK(q.opt.lr() == 0.05 && others.count() == 1);
+    tn_named_number scale[] = {{"mean", 12.5}, {"deviation", 3}};
+    CHECK(tn::checkpoint().set_model(p.net).set_numbers(scale).save(path));
+    scale[0].value = scale[1].value = 0;
+    CHECK(tn::checkpoint().set_model(q.net).set_numbers(scale).load(path));
+    CHECK(scale[0].value == 12.5 && scale[1].value == 3);
+    CHECK(tn::save(path, {{"x", tn::ones(2)}, {"y", tn::zeros(3)}}));
+    CHECK(tn::load(path, "y").numel() == 3 && tn::load(path, "x").sum().item() == 2);
+    CHECK(tells(told_by([&] { tn::save(path, {{"x", tn::ones(2)}, {"x", tn::ones(2)}}); }), "x"));
+    CHECK(tells(told_by([&] { tn::load(path, "z"); }), "z"));
+    remove(path);
     CHECK(tells(told_by([&] { tn::checkpoint().set_model(p.net).load("build/no such file"); }),
                 "no such file"));
     CHECK(tn_ok());

@@ -387,7 +387,8 @@ static void iteration_gives_rows_that_write() {
     tn::tensor x = tn::arange(6).reshape({3, 2});
     int64_t sum = 0;
     for (tn::tensor row : x) row += 1;
-    for (auto row : x * 2) sum += row[0].item<int64_t>();
+    for (auto &row : x) row[0] += 0;
+    for (const auto &row : x * 2) sum += row[0].item<int64_t>();
     for (auto row : (x * 2).add_(1).t())
         sum += row.numel(); // begin() holds the tensor that it goes through
     CHECK_EQ(sum, 2 + 6 + 10 + 6);
@@ -430,19 +431,48 @@ static void printing_is_tn_to_text() {
     CHECK_TEXT(s.str().c_str(), "tensor()tensor(1)[2, 3][]");
 }
 
-/* A method's one option in braces, where a list of numbers could stand as well (g++). */
+/* One option in braces, where a list of numbers could stand as well (g++). */
 static void one_option_in_braces_is_an_option() {
     tn::tensor x = tn::arange(6).reshape({2, 3});
     const tn::tensor c = x;
     CHECK(x.sum({0}).numel() == 3 && x.sum().item() == 15 && x.sum({}).item() == 15);
     CHECK(c.sum({1}, true).sizes() == tn::int_list({2, 1}) && x[0].sum({0}).item() == 3);
+    CHECK(tn::sum(c, {0, 1}).item() == 15 && tn::sum(x.get(), {0}, true).numel() == 3);
 #if __cplusplus >= 202002L
     CHECK(x.sum({.dim = {0}}).numel() == 3 && c.sum({.dim = {1}}).numel() == 2);
     CHECK((x + 1).sum({.dim = {1}}).numel() == 2 && x[0].sum({.dim = {0}}).item() == 3);
     CHECK(x.to(TN_F32).std({.dim = {0}}).numel() == 3 &&
           x.roll({1}, {.dims = {1}})[0][0].item() == 2);
     CHECK(tn::sum(x, tn::sum_options{.dim = {0}}).numel() == 3);
+    const std::vector<int64_t> dims = {0};
+    CHECK(tn::sum(x, {.dim = {0}}).numel() == 3 && tn::sum(c, {.dim = dims}).numel() == 3);
+    CHECK(tn::sum(x[0], {.dim = {0}}).item() == 3 && tn::sum(x + 1, {.dim = {1}}).numel() == 2);
+    CHECK(tn::sum(x.get(), {.dim = {1}}).numel() == 2 && tn::sum(x, {}).item() == 15);
+    const tn::tensor image = tn::ones({1, 1, 4, 4});
+    CHECK(tn::max_pool2d(image, {2, 2}, {.stride = 1}).numel() == 9);
+    tn_tensor *p = tn_sum(x, {.dim = {1}});
+    CHECK(tn_numel(p) == 2);
+    tn_free(p);
 #endif
+}
+
+/* A number stands for a list of one, where no other function takes a number. */
+static void one_number_is_a_list_of_one() {
+    const tn::tensor x = tn::arange(6).reshape({2, 3});
+    CHECK_SHOWS(x.sum(0), "int64[3] 3 5 7");
+    CHECK_SHOWS(tn::sum(x, -1, true), "int64[2,1] 3 12");
+    CHECK_SHOWS(x.view(-1).amax(0), "int64[] 5");
+    CHECK_SHOWS(x.flip(0).roll(1, 1), "int64[2,3] 5 3 4 2 0 1");
+    CHECK_SHOWS(tn::zeros(2), "float32[2] 0 0");
+    CHECK_SHOWS(tn::full(2, 7), "int64[2] 7 7");
+    CHECK_SHOWS(tn::ones({1, 2, 1}).squeeze(0).squeeze({0, 1}), "float32[2] 1 1");
+    CHECK_SHOWS(x.sum(tn::sum_options().set_dim(1)), "int64[2] 3 12");
+    const std::vector<int64_t> sizes = {3, 2};
+    CHECK(tn::randint(10, 3).size(0) == 3 && tn::randint(5, 9, {2, 2}).min().item() >= 5);
+    CHECK(x.reshape(sizes).size(0) == 3 && x.reshape({x.numel()}).dim() == 1);
+    CHECK(x.reshape({sizes.size(), 3u}).size(1) == 3 && x.cumsum(sizes.size() - 1).dim() == 2);
+    const tn::tensor bits = x > 2;
+    CHECK(tn::sum(bits, {}).item() == 3 && bits.any_dims({1}).sum().item() == 1);
 }
 
 static const check_test tests[] = {
@@ -462,6 +492,7 @@ static const check_test tests[] = {
     CHECK_TEST(sizes_are_read),
     CHECK_TEST(printing_is_tn_to_text),
     CHECK_TEST(one_option_in_braces_is_an_option),
+    CHECK_TEST(one_number_is_a_list_of_one),
 };
 
 int main(int argc, char **argv) {

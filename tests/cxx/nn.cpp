@@ -300,6 +300,22 @@ static void exceptions_cross_the_tree_and_leave_no_error() {
 }
 #endif
 
+static void modules_are_visited_as_torch_does() {
+    tn::nn::sequential net(tn::nn::linear(2, 3), tn::nn::relu(), tn::nn::linear(3, 1));
+    const tn::nn::module_list all{tn::nn::linear(2, 2), tn::nn::linear(2, 2)};
+    tn::tensor x = tn::ones({1, 2});
+    int named = 0, visited = 0;
+    for (auto &m : all) x = m(x);
+    for (const auto &m : net) visited += m.type()[0] == 'L';
+    CHECK(net.size() == 3 && net(x).size(1) == 1 && visited == 2 && x.size(1) == 2);
+    for (auto &each : net.named_parameters()) named += each.value.requires_grad();
+    for (auto &each : net.children()) named += each.value.defined();
+    CHECK(named == 4 + 3);
+    CHECK(net.apply([](tn::nn::module &m) { m.eval(); }) && !net.is_training());
+    CHECK(net.apply([&](const tn::nn::module &m, const char *) { visited += m.defined(); }));
+    CHECK(visited == 2 + 4 && tn_ok());
+}
+
 /* One option alone, in braces, stands beside a list that one number would do as well (g++). */
 static void one_option_in_braces_is_an_option() {
     const tn::tensor x = tn::ones({1, 1, 6, 6});
@@ -329,6 +345,7 @@ static const check_test tests[] = {
     CHECK_TEST(errors_of_own_modules_have_path_and_class),
     CHECK_TEST(a_module_that_outlives_its_object_is_an_error),
     CHECK_TEST(make_gives_a_module_that_owns_its_object),
+    CHECK_TEST(modules_are_visited_as_torch_does),
     CHECK_TEST(one_option_in_braces_is_an_option),
 #ifdef TN_EXCEPTIONS
     CHECK_TEST(exceptions_cross_the_tree_and_leave_no_error),

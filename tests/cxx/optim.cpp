@@ -185,6 +185,119 @@ static void clipping_scales_to_the_norm() {
     CHECK((w.grad() - tn::tensor({0.6, 0.8})).abs().sum().item() < 1e-5);
 }
 
+/* --- L-BFGS ----------------------------------------------------------------------------------- */
+
+static tn::tensor rosenbrock(const tn::tensor &w) {
+    return (1 - w[0]).square() + 100 * (w[1] - w[0].square()).square();
+}
+static tn_tensor *rosenbrock_in_c(void *user) {
+    tn_tensor *w = static_cast<tn_tensor *>(user), *loss;
+    tn_zero_grad(w);
+    loss = rosenbrock(tn::tensor(w)).release();
+    return tn_backward(loss) ? loss : nullptr;
+}
+
+static void lbfgs_takes_the_steps_of_c() {
+    const tn::tensor w = tn::tensor({-1.2, 1.0}), v = w.clone();
+    w.requires_grad_();
+    v.requires_grad_();
+    tn::optim::lbfgs opt(
+        {w}, tn::optim::lbfgs_options().set_strong_wolfe(true).set_max_iter(9).set_history_size(5));
+    tn_tensor *list[] = {v.get()};
+    tn_lbfgs_args a = tn_lbfgs_args();
+    a.params = tn_tensors_of(list, 1);
+    a.strong_wolfe = true;
+    a.max_iter = 9;
+    a.history_size = 5;
+    tn_lbfgs *c = tn_lbfgs_new_at(__FILE__, __LINE__, &a);
+    for (int i = 0; i < 4; i++) {
+        const tn::tensor loss = opt.step([&] {
+            opt.zero_grad();
+            CHECK(!w.grad().defined() && tn_grad_mode());
+            tn::tensor l = rosenbrock(w);
+            l.backward();
+            return l;
+        });
+        TN_SCOPE {
+            CHECK(loss.item() == tn_lbfgs_step(c, rosenbrock_in_c, v.get()));
+        }
+        CHECK(equal(w, v) && opt.evaluations() == tn_lbfgs_evaluations(c));
+    }
+    CHECK(rosenbrock(w).item() < 1e-3 && tn_ok());
+    tn_lbfgs_free(c);
+}
+
+static void lbfgs_takes_zeros_as_they_are() {
+    const tn::tensor w = tn::tensor({3.0});
+    w.requires_grad_();
+    const auto parabola = [&] {
+        w.zero_grad();
+        tn::tensor l = w.square().sum();
+        l.backward();
+        return l;
+    };
+    tn::optim::lbfgs still({w}, tn::optim::lbfgs_options().set_lr(0));
+    CHECK(still.step(parabola).item() == 9 && w.item() == 3);
+#if __cplusplus >= 202002L
+    tn::optim::lbfgs one({w}, {.max_iter = 1});
+#else
+    tn::optim::lbfgs one({w}, tn::optim::lbfgs_options().set_max_iter(1));
+#endif
+    CHECK(one.step(parabola).item() == 9 && w.item() < 3 && one.evaluations() == 1);
+    const tn::optim::lbfgs moved(static_cast<tn::optim::lbfgs &&>(one));
+    CHECK(moved.defined() && !one.defined() && one.evaluations() == 0 && moved.evaluations() == 1);
+    CHECK(tells(told_by([&] { tn::optim::lbfgs({w}, tn::optim::lbfgs_options().set_max_iter(0)); }),
+                "max_iter"));
+    CHECK(tells(told_by([] { tn::optim::lbfgs({}); }), "empty"));
+    CHECK(tells(told_by([&] { one.step(parabola); }), "NULL"));
+    CHECK(tells(told_by([&] { still.step([] { return tn::tensor(); }); }), "NULL"));
+    CHECK(tells(told_by([&] { still.step([&] { return w + tn::zeros({2, 2}).sum({2}); }); }), "2"));
+#ifdef TN_EXCEPTIONS
+    bool caught = false;
+    try {
+        still.step([]() -> tn::tensor { throw std::runtime_error("mine"); });
+    } catch (const std::runtime_error &e) {
+        caught = !strcmp(e.what(), "mine");
+    }
+    CHECK(caught && tn_grad_mode());
+#endif
+    CHECK(still.step(parabola).defined() && tn_ok());
+}
+
+/* --- the scaler of losses --------------------------------------------------------------------- */
+
+static void a_scaler_scales_and_skips_what_overflows() {
+    const tn::tensor w = tn::ones({2});
+    w.requires_grad_();
+    tn::optim::sgd opt({w}, 0.5);
+    tn::scaler scaler(tn::scaler_options().set_init_scale(8).set_growth_interval(2));
+    for (int i = 0; i < 2; i++) {
+        opt.zero_grad();
+        const tn::tensor loss = scaler.scale(w.sum());
+        CHECK(loss.item() == 8 * w.sum().item());
+        loss.backward();
+        CHECK(scaler.unscale_(opt) && w.grad()[0].item() == 1);
+        CHECK(scaler.step(opt) && scaler.update());
+    }
+    CHECK(w[0].item() == 0 && scaler.get_scale() == 16 && scaler.count() == 0);
+    opt.zero_grad();
+    scaler.scale(w.sum() * 1e39).backward();
+    CHECK(scaler.step(opt) && w[1].item() == 0 && scaler.update() && scaler.get_scale() == 8);
+    CHECK(scaler.resume(4, 1) && scaler.get_scale() == 4 && scaler.count() == 1);
+    tn::scaler usual, moved(static_cast<tn::scaler &&>(usual));
+    CHECK(moved.get_scale() == 65536 && !usual.defined() && tn_ok());
+#if __cplusplus >= 202002L
+    CHECK(tn::scaler({.init_scale = 2}).get_scale() == 2);
+#endif
+    CHECK(tells(told_by([] { tn::scaler(tn::scaler_options().set_init_scale(0)); }), "init_scale"));
+    CHECK(tells(told_by([] { tn::scaler(tn::scaler_options().set_growth_interval(0)); }),
+                "growth_interval"));
+    CHECK(tells(told_by([&] { moved.update(); }), "no optimizer"));
+    CHECK(tells(told_by([&] { usual.step(opt); }), "NULL"));
+    CHECK(tells(told_by([&] { moved.scale(tn::tensor()); }), "NULL"));
+    CHECK(tn_ok());
+}
+
 static const check_test tests[] = {
     CHECK_TEST(losses_equal_those_of_c),
     CHECK_TEST(groups_have_options_of_their_own),
@@ -192,6 +305,9 @@ static const check_test tests[] = {
     CHECK_TEST(the_state_goes_to_another_optimizer),
     CHECK_TEST(schedules_set_the_rate),
     CHECK_TEST(clipping_scales_to_the_norm),
+    CHECK_TEST(lbfgs_takes_the_steps_of_c),
+    CHECK_TEST(lbfgs_takes_zeros_as_they_are),
+    CHECK_TEST(a_scaler_scales_and_skips_what_overflows),
 };
 
 int main(int argc, char **argv) {

@@ -38,7 +38,7 @@ static inline bool api_called(const char *mine, const char *name) {
 static inline void api_is_whole(const char *const *files, int nfiles, const char *others) {
     static const char *const header[] = {"context", "tensor", "random", "autograd", "row",   "vmap",
                                          "extend",  "beside", "io",     "nn",       "optim", "data",
-                                         "train",   "device", "group",  "parallel"};
+                                         "train",   "device", "group",  "parallel", "sparse"};
     char *mine[8] = {NULL};
     int functions = 0, found = 0, nothers = 0;
     for (const char *at = others; *at; at++) nothers += at[0] == ' ' && at[1] && at[1] != ' ';

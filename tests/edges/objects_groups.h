@@ -2,6 +2,8 @@
 #ifndef TESTS_EDGES_OBJECTS_GROUPS_H
 #define TESTS_EDGES_OBJECTS_GROUPS_H
 
+#include "../../src/api/sparse.h"
+
 static void nobody_leaves(void *state) { (void)state; }
 static void make_groups(thing *a) {
     static tn_group_backend b = {.version = TN_GROUP_VERSION, .bytes = sizeof b, .kind = "none"};
@@ -38,7 +40,28 @@ static void end_parallel(thing *a) {
     end_tensors(a);
 }
 
-/* --- batches ---------------------------------------------------------------------------------- */
+/* --- batches and sparse tensors --------------------------------------------------------------- */
+
+static tn_tensor *sparse_kept(void) { /* it keeps its parts, which its scope has freed */
+    const int64_t at[4] = {0, 1, 2, 0}, ends[3] = {0, 1, 2};
+    tn_tensor *kept = NULL;
+    TN_SCOPE {
+        tn_tensor *values = counting(2, 2), *indices = tn_from_i64(at, TN_DIMS(2, 2)), *parts[3];
+        tn_tensor *one = tn_sparse_coo(indices, tn_select(values, 0, 1), TN_DIMS(3, 3)), *rows;
+        kept = tn_take(tn_sparse_coo(indices, tn_select(values, 0, 0), TN_DIMS(3, 3)));
+        CHECK(tn_set_coalesced(one, true) && tn_sparse_set(kept, one));
+        parts[0] = tn_from_i64(ends, TN_DIMS(3));
+        parts[1] = tn_select(indices, 0, 0);
+        parts[2] = tn_select(values, 0, 1);
+        rows = tn_sparse_new(TN_SPARSE_CSR, tn_tensors_of(parts, 3), TN_DIMS(2, 3));
+        CHECK(tn_layout_of(rows) == TN_SPARSE_CSR && !tn_set_coalesced(rows, true));
+    }
+    CHECK(tn_layout_of(kept) == TN_SPARSE_COO && tn_is_coalesced(kept));
+    TN_SCOPE
+        CHECK(tn_item(tn_select(tn_sparse_part(kept, 1), 0, 1)) == 3);
+    CHECK(!tn_sparse_part(kept, 2));
+    return kept;
+}
 
 static bool summed(tn_tensor *const *in, tn_tensor **out, void *user) {
     (void)user;
@@ -56,6 +79,7 @@ static void make_batches(thing *a) { /* results are the caller's, samples go wit
         a->t[2] = tn_take(tn_unbatched(tn_neg(t), 1));
     }
     CHECK(tn_vmap_end());
+    a->t[3] = sparse_kept();
 }
 
 #endif

@@ -67,6 +67,10 @@ static const struct line lines[] = {
     ANY(backward_outputs),
     ANY(grads_outputs),
     ANY(grads_inputs),
+    IN(sparse_layout, TN_SPARSE_COO, TN_SPARSE_COO),
+    IN(sparse_parts, 2, 2),
+    ANY(sparse_size),
+    ANY(sparse_part),
     ANY(vmap_size),
     IN(vmap_randomness, TN_RANDOM_ERROR, TN_RANDOM_DIFFERENT),
     IN(batched_dim, -2, 1),
@@ -354,7 +358,8 @@ static const char others[] =
     " tnp_retain_grad tn_retains_grad tn_set_inference_mode tn_hook_after_at tn_function_user"
     " tn_history_hold"
     " tn_history_free tn_history_only tn_history_name tn_history_text tn_history_output "
-    "tn_history_user"
+    "tn_history_user tn_saved_hooks_push_at tn_saved_hooks_pop tn_history_saved tn_history_keeps"
+    " tn_history_pack"
     " tn_set_autocast tn_autocast tn_set_device_autocast tn_device_autocast tn_set_autocast_cache"
     " tn_clear_autocast_cache"
     " tn_set_anomaly_mode tn_cancelled tn_give tn_incoming tn_grad_zero tn_row_count"

@@ -7,6 +7,7 @@
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/api/ops.h"
+#include "../../src/api/sparse.h"
 #include "../../src/api/vmap.h"
 #include "../balance.h"
 #include "api.h"
@@ -268,6 +269,31 @@ static bool grads_inputs(int64_t v) {
     TN_SCOPE {
         tn_tensor *y = tn_sum(leaf);
         ok = tn_grads(tn_tensors_of(&y, 1), tn_tensors_of(&leaf, v > 1 ? -v : v), g, NULL);
+    }
+    return ok;
+}
+/* A sparse tensor of one element. */
+static bool sparse_of(int layout, int64_t parts, int64_t size) {
+    bool ok = false;
+    TN_SCOPE {
+        const int64_t zero[1] = {0};
+        tn_tensor *part[2] = {tn_from_i64(zero, TN_DIMS(1, 1)), tn_ones(TN_DIMS(1))}, *t;
+        t = tn_sparse_new((tn_layout)layout, tn_tensors_of(part, parts), TN_DIMS(size));
+        ok = t && tn_layout_of(t) == TN_SPARSE_COO && tn_sparse_part(t, 1) == part[1] &&
+             tn_is_coalesced(t) == !tn_set_coalesced(t, true);
+    }
+    return ok;
+}
+static bool sparse_layout(int64_t v) { return sparse_of(as_int(v), 2, 1); }
+static bool sparse_parts(int64_t v) { return sparse_of(TN_SPARSE_COO, v, 1); }
+static bool sparse_size(int64_t v) { return sparse_of(TN_SPARSE_COO, 2, v); }
+static bool sparse_part(int64_t v) {
+    bool ok = false;
+    TN_SCOPE {
+        const int64_t zero[1] = {0};
+        tn_tensor *t =
+            tn_sparse_coo(tn_from_i64(zero, TN_DIMS(1, 1)), tn_ones(TN_DIMS(1)), TN_DIMS(2));
+        ok = tn_sparse_part(t, as_int(v)) != NULL && tn_sparse_set(t, t);
     }
     return ok;
 }

@@ -218,6 +218,8 @@ static bool lbfgs_step(int64_t v) {
         tn_tensor *t = tn_requires_grad(tn_full(TN_DIMS(3), 2, .dtype = TN_F32));
         tn_lbfgs *l = tn_lbfgs_new(tn_tensors_of(&t, 1), .strong_wolfe = true, .max_iter = 4);
         ok = l && tn_lbfgs_step(l, lbfgs_loss, t) == 12 && tn_lbfgs_evaluations(l) > 1;
+        tn_lbfgs_zero_grad(l);
+        ok = ok && !tn_grad_of(t);
         tn_lbfgs_free(l);
     }
     return ok;

@@ -65,7 +65,7 @@ refuses("a number's gradient", function() t:backward() end, "does not require gr
 refuses("many elements", function() local a = t:item() return a end, "expected one element", here + 5)
 refuses("no class", function() local a = nn.Nothing(2) return a end, '"Nothing" does not exist', here + 6)
 refuses("no optimizer", function() local a = tn.optim.Ad({w}) return a end, "no such optimizer", here + 7)
-refuses("an option", function() local a = tn.optim.Adam({w}, {lr = -1}) return a end, "lr is -1", here + 8)
+refuses("an option", function() local a = tn.optim.Adam({w}, {lr = -1}) return a end, "learning rate: -1", here + 8)
 refuses("a ragged table", function() local a = tn.tensor({{1}, {2, 3}}) return a end, "equal size", here + 9)
 refuses("no tensor", function() local a = tn.add(print, t) return a end, "no tensor, but a function", here + 10)
 refuses("a mixed list", function() local a = tn.zeros({2, 2.5}) return a end, "a list of two types", here + 11)

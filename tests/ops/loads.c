@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { ENTRIES = 40, ELEMENTS = 4096 };
+enum { ENTRIES = 160, ELEMENTS = 4096 };
 static long passed, failed;
 static char about[300];
 

@@ -37,12 +37,35 @@ bool msample_make(msample *m, const tn_mrow *row, int i, tn_dtype dtype) {
     m->make.gen = row->gen->make;
     m->call.gen = row->gen->call ? row->gen->call : &plain_call;
     /* probabilities to those that want them */
-    m->call.domain = "input:0.1..0.9 target:0.1..0.9 var:0.1..0.9";
+    m->call.domain = "input:0.1..0.9 target:0.1..0.9 var:0.1..0.9 _random_samples:0..0.99";
     msample_text(m, i);
+    m->make.domain = m->call.domain;
     m->make.sample = m->make_text;
     m->call.sample = m->call_text;
     return sample_make(&m->options, &m->make, 0, dtype, false) &&
            sample_make(&m->inputs, &m->call, 0, dtype, false);
+}
+
+/* A stack's layer is no value of a sample: it is TransformerEncoderLayer(4, 2, 6, 0.0), or the
+ * decoder's. The other options are numbers with names. */
+static bool msample_layer(const msample *m, const tn_gen *gen, char *args) {
+    const tn_param *p = gen->nparam ? &gen->param[0] : NULL;
+    const bool encoder = p && !strcmp(p->name, "encoder_layer");
+    tn_module *layer;
+    if (!p || p->type != TN_T_MODULE) return false;
+    layer = encoder ? tnp_nn_transformer_encoder_layer(4, 2, 6, 0, TN_ACTIVATION_RELU, 1e-5, false,
+                                                       false, true, TN_F64, TN_CPU)
+                    : tnp_nn_transformer_decoder_layer(4, 2, 6, 0, TN_ACTIVATION_RELU, 1e-5, false,
+                                                       false, true, TN_F64, TN_CPU);
+    memcpy(args, gen->defaults, gen->args_size);
+    memcpy(args + p->offset, &layer, sizeof layer);
+    for (int i = 0; i < m->options.nvalues; i++) {
+        const tn_value *v = &m->options.value[i];
+        if (!v->name) continue;
+        p = tn_param_named(gen, v->name, strlen(v->name));
+        if (p) tn_param_set_number(p, args, tn_int(v->as.integer));
+    }
+    return true;
 }
 
 tn_module *msample_module(msample *m) {
@@ -50,6 +73,7 @@ tn_module *msample_module(msample *m) {
     tni_args args;
     tn_module *child[3];
     if (!gen) return NULL;
+    if (msample_layer(m, gen, args.at)) return tn_module_make("msample", 1, m->row, args.at);
     if (!tn_bind("msample", 1, m->make.name, gen, m->options.value, m->options.nvalues, true,
                  args.at) &&
         (gen->nparam == 0 || gen->param[0].type != TN_T_MODULES))

@@ -274,6 +274,20 @@ DIFFERS("operator", "sort", "result 1", false, "",
         "torch's order of equal elements is not stable")
 DIFFERS("operator", "sort", "grad", true, "",
         "as its order, of 300 elements")
+DIFFERS("operator", "sparse_coalesce", "signature", false, "",
+        "torch's is a method of sparse tensors")
+DIFFERS("operator", "sparse_distinct", "signature", false, "",
+        "torch's is unique_consecutive")
+DIFFERS("operator", "sparse_keys", "signature", false, "",
+        "torch has no such function")
+DIFFERS("operator", "sparse_mm", "signature", false, "",
+        "torch's is sparse.mm of sparse tensors")
+DIFFERS("operator", "sparse_softmax", "signature", false, "",
+        "torch's is sparse.softmax of sparse tensors")
+DIFFERS("operator", "sparse_take", "signature", false, "",
+        "torch's is Tensor.sparse_mask")
+DIFFERS("operator", "sparse_to_dense", "signature", false, "",
+        "torch's is a method of sparse tensors")
 DIFFERS("operator", "special_bessel_y0", "grad", false, "",
         "torch's y1 has 12 digits, this one 15")
 DIFFERS("operator", "special_bessel_y1", "grad", false, "",
@@ -307,6 +321,10 @@ DIFFERS("module", "module_list", "parameter modules", false, "",
         "an empty list is written {}")
 DIFFERS("module", "cross_map_lrn2d", "grad", false, "",
         "torch's is not the slope of its own forward")
+DIFFERS("module", "upsample", "parameter align_corners", false, "",
+        "None stands for False there")
+DIFFERS("module", "upsample", "parameter recompute_scale_factor", false, "",
+        "None stands for False there")
 DIFFERS("optimizer", "adafactor", "parameter eps", false, "",
         "None for the epsilon of the dtype is -1 in C")
 #undef DIFFERS

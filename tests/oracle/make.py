@@ -189,6 +189,72 @@ def torch_segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=No
     return torch.segment_reduce(data, reduce, lengths=lengths, indices=indices, offsets=offsets, axis=axis, unsafe=unsafe, initial=initial)
 
 
+def sparse_of(indices, values, size):
+    if indices.dim() != 2 or indices.dtype not in (torch.int64, torch.int32):
+        raise RuntimeError("torch takes all integers, and one vector")
+    return torch.sparse_coo_tensor(indices.long(), values, size, check_invariants=True)
+
+
+def torch_sparse_keys(indices, size):
+    sparse_of(indices, torch.zeros(indices.shape[-1]), size)
+    keys = torch.zeros(indices.shape[1], dtype=torch.int64)
+    for row, n in zip(indices, size, strict=True):
+        keys = keys * n + row
+    return keys
+
+
+def torch_sparse_distinct(self):
+    if self.dim() != 1 or self.dtype != torch.int64:
+        raise RuntimeError("a vector of int64")
+    return torch.unique_consecutive(self)
+
+
+def torch_sparse_coalesce(indices, values, size):
+    s = sparse_of(indices, values, size).coalesce()
+    return s.indices().clone(memory_format=torch.contiguous_format), s.values()  # torch's have gaps
+
+
+def torch_sparse_to_dense(indices, values, size):
+    return sparse_of(indices, values, size).to_dense()
+
+
+def torch_sparse_take(self, indices):
+    sparse_of(indices, torch.zeros((indices.shape[-1], *self.shape[len(indices):])), self.shape)
+    return self.unsqueeze(0)[(torch.zeros(indices.shape[1], dtype=torch.int64), *indices.long())]
+
+
+def torch_sparse_mm(indices, values, rows, dense):
+    return torch.sparse.mm(sparse_of(indices, values, (rows, dense.shape[0])), dense)
+
+
+def torch_convert_indices_from_coo_to_csr(self, size, *, out_int32=False):
+    if size < 0:
+        raise RuntimeError("torch takes it")
+    if self.dim() == 1 and (self.diff() < 0).any() or (self >= size).any() or (self < 0).any():
+        return torch.searchsorted(self, torch.arange(size + 1, dtype=self.dtype), out_int32=out_int32)  # torch reads beyond its memory
+    return torch._convert_indices_from_coo_to_csr(self, size, out_int32=out_int32)
+
+
+def torch_sparse_softmax(indices, values, size, dim, log=False):
+    """torch adds what stands at one place first; here each counts by itself."""
+    s, d = sparse_of(indices, values, size), indices.shape[0]
+    dim = dim + len(size) if dim < 0 else dim
+    if not 0 <= dim < len(size):
+        raise IndexError("dim")
+    f = torch.log_softmax if log else torch.softmax
+    if not values.is_floating_point():
+        raise RuntimeError("floats alone")
+    if dim >= d:
+        return f(s._values(), dim - d + 1)
+    keys = torch.cat([indices[:dim], indices[dim + 1:]])
+    _, group = torch.unique(keys, dim=1, return_inverse=True) if keys.numel() else (None, torch.zeros(values.shape[0], dtype=torch.int64))
+    if values.shape[0] == 0:
+        return f(values, 0)
+    parts = [(group == g).nonzero()[:, 0] for g in range(int(group.max()) + 1)]
+    order = torch.cat(parts).argsort()
+    return torch.cat([f(values[p], 0) for p in parts])[order]
+
+
 def torch_grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
     """torch refuses float64 and rows of no multiple of 16 bytes, and leaves open what lies behind the last group."""
     def aligned(t):

@@ -69,6 +69,22 @@ OWN = {  # samples of options: inputs; pools of options
     "TransformerDecoderLayer": (["4 2 6 0.0: (3,2,4) (3,2,4)", "4 2 6 0.0: (3,2,4) (3,2,4) tgt_mask=(3,3)", "4 2 6 0.0: (3,4) (5,4)"],
                                 {"activation": ["relu", "gelu"], "layer_norm_eps": ["1e-05", "0.1"], "batch_first": BOTH,
                                  "norm_first": BOTH, "bias": BOTH}),
+    "TransformerEncoder": (["num_layers=2: (3,2,4)", "num_layers=3: (3,2,4) mask=(3,3)"],
+                           {"enable_nested_tensor": BOTH, "mask_check": BOTH}),
+    "TransformerDecoder": (["num_layers=2: (3,2,4) (3,2,4)", "num_layers=1: (3,2,4) (5,2,4) tgt_mask=(3,3)"], {}),
+    "Transformer": (["4 2 1 2 6 0.0: (3,2,4) (3,2,4)", "4 2 2 1 6 0.0: (3,2,4) (3,2,4) src_mask=(3,3) tgt_mask=(3,3)", "4 2 1 1 6 0.0: (3,4) (5,4)"],
+                    {"activation": ["relu", "gelu"], "layer_norm_eps": ["1e-05", "0.1"], "batch_first": BOTH, "norm_first": BOTH, "bias": BOTH}),
+    "Upsample": (["[4,3]: (2,3,2,2)", "None [1.5]: (1,2,4,5)", "None [2.0,0.7]: (1,2,3,4)", "[7]: (1,2,4)", "None [1.7]: (1,2,3)", "[3]: (1,1,2,3,4)"],
+                 {"align_corners": ["True"], "recompute_scale_factor": BOTH}),
+    **{name: (["[4,3]: (2,3,2,2)", "[3]: (2,3,4,5)", "None [1.5]: (1,2,4,5)", "None [2.0,0.7]: (1,2,3,4)", "None None: (1,2,3,4)"], {})
+       for name in ("UpsamplingNearest2d", "UpsamplingBilinear2d")},
+    "FractionalMaxPool2d": ([f"[2] {size} _random_samples=(2,3,2): (2,3,7,6)" for size in ("[4,3]", "[3]", "None [0.5]", "None [0.6,0.7]", "[3] [0.5]", "")]
+                            + ["[3,2] [2,3] _random_samples=(1,3,2): (3,7,6)"], {}),
+    "FractionalMaxPool3d": ([f"[2] {size} _random_samples=(1,2,3): (1,2,7,6,5)" for size in ("[4,3,2]", "[3]", "None [0.5]", "None [0.6,0.7,0.5]")], {}),
+    "AdaptiveLogSoftmaxWithLoss": (["8 10 [3,6]: (5,8) (5):i64<10", "16 10 [3,6]: (5,16) (5):i64<10", "8 9 [2,5]: (8) ():i64<9", "9 12 [2,5,8]: (7,9) (7):i64<12", "8 10 [3,6]: (4,8) (4):i64<3",
+                                    "8 10 [6,3]: (5,8) (5):i64<10"], {"div_value": ["4.0", "2.0", "1.0"], "head_bias": BOTH}),
+    "SyncBatchNorm": (["3: (4,3)", "3: (4,3,2)", "2: (3,2,2,1,3)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
+                                                                "track_running_stats": BOTH, "bias": BOTH}),
     "Embedding": (["9 3: (2,4):i64<9", "5 2: (7):i64<5"], {"padding_idx": ["None", "0", "2", "-1", "9"], "scale_grad_by_freq": BOTH}),
     "MaxPool2d": (["[3]: (2,3,7,6)", "[3,2]: (2,5,7)"], {"stride": ["None", "[1]", "[2,1]"], "padding": ["[0]", "[1]", "[1,0]"],
                                                        "dilation": ["[1]", "[2,1]"], "ceil_mode": BOTH}),
@@ -119,12 +135,12 @@ OWN = {  # samples of options: inputs; pools of options
     "Softmin": ([": (2,3)", ": (4)", ": (2,3,2)"], {}),
     "Linear": (["3 4: (2,3)", "3 4: (3)", "3 4: (0,3)"], {"bias": BOTH}),
 }
-GENERIC = {"bool": BOTH, "dim": ["None", "0", "1", "-1", "4"], "negative_slope": ["0.01", "0.0", "-0.5"], "beta": ["1.0", "2.0"],
+GENERIC = {"bool": BOTH, "sparse": ["False"], "dim": ["None", "0", "1", "-1", "4"], "negative_slope": ["0.01", "0.0", "-0.5"], "beta": ["1.0", "2.0"],
            "threshold": ["20.0", "0.5"], "output_size": ["[1]", "[3,2]", "[2,5]"]}
 
 
 def read(params, text, name):
-    row = {"name": name, "params": params, "domain": "input:0.1..0.9 target:0.1..0.9 var:0.1..0.9"}
+    row = {"name": name, "params": [p for p in params if p["type"] != "Module"], "domain": "input:0.1..0.9 target:0.1..0.9 var:0.1..0.9 _random_samples:0..0.99"}
     return pairs.Case(row, text, torch.float64)
 
 
@@ -151,12 +167,22 @@ def called(m, s):
     return tensors(ask(m, args, kwargs))
 
 
+WORDS = {"nearest_exact": "nearest-exact"}  # torch's words that are no names
+
+
+def layer_of(param):
+    """A stack's layer, which is no value of a sample."""
+    kind = nn.TransformerEncoderLayer if param["name"] == "encoder_layer" else nn.TransformerDecoderLayer
+    return kind(4, 2, 6, 0.0)
+
+
 def run(module, text):
     options, inputs = text.split(":", 1)
     o = read(module["params"], options, module["name"])
     s = read(inputs_of(module), inputs, module["name"])
     try:
-        m = ask(getattr(nn, module["class"]), [plain(v) for v in o.args], {k: plain(v) for k, v in o.kwargs.items()}).double()
+        made = [layer_of(p) for p in module["params"] if p["type"] == "Module" and p["required"]]
+        m = ask(getattr(nn, module["class"]), made + [plain(v) for v in o.args], {k: WORDS.get(v, v) if isinstance(v, str) else plain(v) for k, v in o.kwargs.items()}).double()
         lines = []
         with torch.no_grad():
             for k, p in enumerate(m.parameters()):

@@ -39,7 +39,7 @@ def test_namespace():
 
 
 def test_names_without_rows_say_so():
-    for name, why in (("sparse_coo_tensor", "no sparse"), ("uint32", None), ("hardswish", None)):
+    for name, why in (("sparse_bsr_tensor", "layouts are"), ("uint32", None), ("hardswish", None)):
         with pytest.raises(AttributeError, match=why or name):
             getattr(xp, name)
 

@@ -349,8 +349,8 @@ def test_texts_have_pythons_names():
 @pytest.mark.parametrize(
     ("space", "name", "why"),
     [
-        ("Tensor", "set_", "memory is its own"),
-        ("Tensor", "to_sparse", "no sparse"), ("Tensor", "qscheme", "kernels"),
+        ("Tensor", "map_", "memory is its own"),
+        ("Tensor", "to_sparse_bsr", "layouts are"), ("Tensor", "qscheme", "kernels"),
         ("Tensor", "record_stream", "planned"), ("", "while_loop", "Python compiler"),
         ("", "classes", "built inside"),
         ("serialization", "skip_data", "nothing in them is imported"),

@@ -76,8 +76,6 @@ def test_rows_are_classes_with_a_signature():
         options = inspect.signature(kind).parameters
         assert list(options)[:2] == ["params", "lr"]
         kind([torch.ones(1, 1, requires_grad=True)])
-    with pytest.raises(AttributeError, match="no sparse layouts"):
-        torch.optim.SparseAdam  # noqa: B018
 
 
 def test_edited_rate_counts_at_the_next_step():
@@ -368,9 +366,8 @@ def test_numbers_of_a_state_may_be_edited():
 
 def test_options_of_torch_alone():
     torch.optim.Adam([leaf(1.0)], foreach=None, capturable=False, differentiable=False, fused=True)
-    for name in ("differentiable",):
-        with pytest.raises(ValueError, match=name):
-            torch.optim.Adam([leaf(1.0)], **{name: True})
+    with pytest.raises(ValueError, match="foreach='yes'"):
+        torch.optim.Adam([leaf(1.0)], foreach="yes")
 
 
 def test_adam_with_decoupled_decay_is_adamw():

@@ -205,6 +205,53 @@ def test_a_storage_is_the_memory_that_views_share():
         s.copy_(torch.ones(2).untyped_storage())
 
 
+def test_storages_are_made_of_sizes_sequences_and_buffers():
+    s = torch.IntStorage([-1, 0, 4])
+    assert type(s) is torch.TypedStorage and isinstance(s, torch.IntStorage)
+    assert not isinstance(s, torch.FloatStorage) and s.type() == "torch.IntStorage"
+    assert s.byte().tolist() == [255, 0, 4] and s.float().dtype is torch.float32
+    assert len(torch.FloatStorage(5)) == 5 and torch.TypedStorage(dtype=torch.int8).nbytes() == 0
+    assert torch.ShortStorage.from_buffer(bytearray([1, 2, 3, 4]), "big").tolist() == [258, 772]
+    assert torch.UntypedStorage([1, 2, 300 % 256])[2] == 44
+    s[1:] = 7
+    assert torch.tensor(s, dtype=torch.int32).tolist() == [-1, 7, 7]
+    assert torch.ones(3).storage_type() is torch.FloatStorage
+    with pytest.raises(RuntimeError, match="Expected a Storage of type LongStorage"):
+        torch.tensor(s, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="'device' cannot be specified"):
+        torch.FloatStorage(2, device="cpu")
+    with pytest.raises(TypeError, match="must be UntypedStorage"):
+        torch.TypedStorage(wrap_storage=s, dtype=torch.int32)
+    none = torch.TypedStorage([1, 2], dtype=torch.float16, device="meta")
+    assert none.nbytes() == 4 and none.data_ptr() == 0
+    with pytest.raises(NotImplementedError, match="Not available"):
+        none[0]
+
+
+def test_a_tensor_takes_the_memory_of_another_by_set_():
+    x, t = torch.arange(6.0), torch.tensor([])
+    assert t.set_(x) is t and t.is_set_to(x) and t.data_ptr() == x.data_ptr()
+    t.set_(x.untyped_storage(), 1, (2, 2), (1, 2))
+    assert t.tolist() == [[1, 3], [2, 4]] and t.untyped_storage() == x.untyped_storage()
+    assert torch.FloatTensor(x).data_ptr() == x.data_ptr() and x.new(size=(2, 0)).shape == (2, 0)
+    with pytest.raises(RuntimeError, match="Could not set"):
+        t.set_(torch.ones(2, dtype=torch.int32))
+    assert t.set_().shape == (0,)
+
+
+def test_from_file_shares_the_memory_of_a_file(tmp_path):
+    name = str(tmp_path / "x")
+    a = torch.from_file(name, True, 4, dtype=torch.int32)
+    b = torch.IntStorage.from_file(name, True, 4)
+    a.copy_(torch.arange(4))
+    assert b.tolist() == [0, 1, 2, 3] and b.filename == name
+    c = torch.from_file(name, size=3, dtype=torch.int32)
+    c.fill_(9)
+    assert b.tolist() == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match="too few"):
+        torch.from_file(name, size=5, dtype=torch.int32)
+
+
 def test_operators_have_the_names_that_they_have_inside_torch():
     x = torch.ones(2)
     assert torch.equal(torch.ops.aten.add.Tensor(x, x), x + x)
@@ -247,6 +294,6 @@ def test_how_it_was_built_is_a_text():
 def test_missing_packages_say_why():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for name in ("sparse", "mtia"):
+        for name in ("sparse_bsr_tensor", "mtia"):
             with pytest.raises(AttributeError, match="planned|left out"):
                 getattr(torch, name)

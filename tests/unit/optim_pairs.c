@@ -293,7 +293,7 @@ static double from_below(int64_t n, void *user) {
 static bool says_negative(int line) {
     tn_error_info e = {TN_OK, "", NULL, 0};
     tn_error_take(&e);
-    return e.code == TN_INVALID && e.line == line && strstr(e.message, "lr is -");
+    return e.code == TN_INVALID && e.line == line && strstr(e.message, "learning rate: -");
 }
 static void refused_rates_change_nothing(void) {
     tn_tensor *p[2] = {parameter(0, TN_F32), parameter(1, TN_F32)};

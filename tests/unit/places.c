@@ -237,7 +237,7 @@ static const char *const safe[] = {
     "tn_loader_free",       "tn_loader_batches",   "tn_mrow_count",          "tn_mrow_at",
     "tn_orow_count",        "tn_orow_at",          "tn_loader_dataset",      "tn_loader_generator",
     "tn_loader_stop",       "tn_scaler_free",      "tn_scaler_get",          "tn_scaler_count",
-    "tn_lbfgs_free",        "tn_lbfgs_evaluations"};
+    "tn_lbfgs_free",        "tn_lbfgs_evaluations", "tn_lbfgs_zero_grad"};
 
 /* Is name, less _at, called in one of the FAILS of this file? */
 static bool is_called(const char *mine, const char *name) {

@@ -30,6 +30,7 @@ static const struct {
     {"device", "devices"},
     {"plan", "plans of memory"},
     {"vmap", "batches: one call for all samples"},
+    {"sparse", "sparse tensors"},
     {"group", "several ranks"},
     {"cuda", "CUDA"},
     {"beside", "bindings: calls and fibers"},

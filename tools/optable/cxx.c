@@ -18,20 +18,21 @@ static bool wrapped(const tni_schema_param *p) {
     return strcmp(type_of(p), type_cxx(p)) != 0;
 } /* a class with .value */
 
-static bool is_pointer(const row *r, int position) {
+static bool takes_number(const row *r, int position) { /* a pointer, or a list */
     int order[TNI_PARAMS], n = signature(r, order);
-    return position < n && strchr(type_cxx(&r->s.param[order[position]]), '*') != NULL;
+    const char *type = position < n ? type_cxx(&r->s.param[order[position]]) : "";
+    return strchr(type, '*') || !strcmp(type, "int_or_list ");
 }
 
-/* A literal 0 fits an int as well as a pointer: where another overload has a pointer, a number of
- * C's own types is a template. A Scalar is a tn_number, which has rules of its own. */
+/* A literal 0 fits an int as well as a pointer, and a number a list: where another overload has
+ * one, a number of C's own types is a template. A Scalar has rules of its own. */
 static bool must_be_exact(const table *all, const row *r, const char *name, int position, int i) {
     const tni_schema_param *p = &r->s.param[i];
     if (types[p->type].traits != TN_TYPE_NUMBER || p->flags & (TN_P_MAYBE | TN_P_DEFAULT))
         return false;
     for (int k = 0; k < all->n; k++)
         if (all->row[k] != r && !strcmp(all->row[k]->base, name) &&
-            is_pointer(all->row[k], position))
+            takes_number(all->row[k], position))
             return true;
     return false;
 }
@@ -117,10 +118,26 @@ static bool meets_struct(const overload *o, const tni_schema_param *p, bool seen
     return !seen && (p->flags & TN_P_DEFAULT) && (o->constructs || form_has_options(o->r, o->f)) &&
            kept == TN_T_FLOAT;
 }
+/* A list of numbers, of which an option has its own copy. */
+static bool keeps_list(const tni_schema_param *p) {
+    return p->type == TN_T_INTS || p->type == TN_T_FLOATS;
+}
+
+/* A function whose first option is a list of numbers. g++ takes {.dim = {0}} for such a list as
+ * well, so the function with a struct has self in its own type, which wins over a conversion. */
+static bool meets_list(const overload *o) {
+    int order[TNI_PARAMS], n = signature(o->r, order), k = 0;
+    if (o->constructs || o->method || !n ||
+        strcmp(type_cxx(&o->r->s.param[order[0]]), "tensor_ref "))
+        return false;
+    while (k < n && !(o->r->s.param[order[k]].flags & TN_P_DEFAULT)) k++;
+    return k < n && keeps_list(&o->r->s.param[order[k]]);
+}
 static void put_parameters(const overload *o, text *params, text *classes, text *check,
                            char **values) {
     int order[TNI_PARAMS], n = signature(o->r, order);
     bool seen = false; /* an option */
+    const bool own = o->options && meets_list(o);
     for (int k = 0; k < n; k++) {
         int i = order[k];
         const tni_schema_param *p = &o->r->s.param[i];
@@ -135,7 +152,11 @@ static void put_parameters(const overload *o, text *params, text *classes, text 
         if (o->method && i == 0) values[i] = "p_";
         if ((option && o->options) || (o->method && i == 0)) continue;
         put(params, "%s", params->n ? ", " : "");
-        if (i < 32 && o->either >> i & 1) {
+        if (own && !k) {
+            put(classes, ", class S, class = detail::refers<S>");
+            put(params, "const S &%s", name);
+            values[i] = text_format("tensor_ref(%s).value", name);
+        } else if (i < 32 && o->either >> i & 1) {
             put(params, "tensor_or_number %s", name);
         } else if (number || exact) {
             put(classes, ", class N%d", i);
@@ -260,11 +281,6 @@ static void put_form(text *to, const table *all, const row *r, const form *f, bo
     if (form_has_options(r, f)) put_overload(to, &o);
 }
 
-/* A list of numbers, of which an option has its own copy. */
-static bool keeps_list(const tni_schema_param *p) {
-    return p->type == TN_T_INTS || p->type == TN_T_FLOATS;
-}
-
 /* The members of a row's struct of options; out first, as in C. */
 static char *options_members(const row *r) {
     text t = {NULL, 0, 0};
@@ -384,8 +400,21 @@ void put_cxx_results(text *to, const row *r) {
     put(to, "        return r;\n    }\n};\n");
 }
 
+/* A call with each option of r, for the tests. */
+static void put_row_calls(text *to, const table *all, const row *r) {
+    const char *space = space_of(r->name);
+    for (int k = 0; k < r->nform; k++) {
+        const form *f = &r->form[k];
+        if (!stands_alone(f) || !form_has_options(r, f)) continue;
+        put_option_calls(
+            to, r, f,
+            text_format("%s%s%s", space ? space : "", space ? "::" : "", cxx_name(all, r, f)),
+            is_method(r));
+    }
+}
+
 static void write_functions(const table *all) {
-    text t = {NULL, 0, 0};
+    text t = {NULL, 0, 0}, calls = {NULL, 0, 0};
     put_head(&t, "overloads", "C++: every operator as a function, with default arguments",
              "OVERLOADS");
     put(&t, "#include \"../cxx.h\"\n#include \"../ops.h\"\n\n"
@@ -396,6 +425,10 @@ static void write_functions(const table *all) {
     for (int i = 0; i < all->n; i++) put_cxx_names(&t, all, all->row[i]);
     put(&t, "#endif\n\n#endif\n");
     file_write("src/api/ops/overloads.h", &t);
+    put(&calls, "/* options.inl - C++: each function and method with one option, for tests/cxx.\n"
+                " * Generated by tools/optable from src/ops; `make headers` writes it again. */\n");
+    for (int i = 0; i < all->n; i++) put_row_calls(&calls, all, all->row[i]);
+    file_write("src/gen/options.inl", &calls);
 }
 
 /* One class: where it is split into classes on each other, each name is looked up in all of them,

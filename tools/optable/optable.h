@@ -178,6 +178,9 @@ void put_cxx_results(text *to, const row *r);
 void put_cxx_constructor(text *to, const row *r, bool named);
 void put_cxx_call(text *to, const row *r, bool named);
 void put_options(text *to, const table *all, const row *r);
+/* cxx_calls.c: with each option alone. */
+void put_option_calls(text *to, const row *r, const form *f, const char *name, bool method);
+void put_option_classes(text *to, const row *r, const char *name);
 void write_rows(const table *t); /* tables.c: src/gen/rows.h, tables.c */
 /* All tables of a call up to its tn_gen, which is `gen`; s: the parameters that it has (a forward's
  * have no `module`). room:

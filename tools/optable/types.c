@@ -18,9 +18,13 @@ const char *type_of(const tni_schema_param *p) {
 
 const char *type_cxx(const tni_schema_param *p) {
     bool own = p->type == TN_T_ENUM || (p->flags & (TN_P_MAYBE | TN_P_DOUBLE));
-    /* One number stands for all sizes; x.sum(0) is none, as its dim has names beside. */
+    /* One number stands for all sizes of a fixed count, and for a list of one. */
     const bool dim = p->name.n == 3 && !strncmp(p->name.at, "dim", 3);
-    if (p->type == TN_T_INTS && (p->count > 1 || (p->count == 1 && !dim))) return "size_list ";
+    if (p->type == TN_T_INTS)
+        return p->count > 1 || (p->count == 1 && !dim) ? "size_list " : "int_or_list ";
+    /* A module that a constructor takes; a forward's own is the pointer. */
+    if (p->type == TN_T_MODULE && !(p->name.n == 6 && !strncmp(p->name.at, "module", 6)))
+        return "module_ref ";
     return own ? type_of(p) : types[p->type].cxx;
 }
 

@@ -95,7 +95,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_nonzero_static(tn_tensor *self, int64_t size
 /* --- rows of a table by index, and the gradient of the table --- */
 
 /* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
- * scale_grad_by_freq divides a row's gradient by how often the row was taken.
+ * scale_grad_by_freq divides a row's gradient by how often the row was taken. With sparse the
+ * gradient of weight is a sparse tensor of the rows that were taken.
  *   schema  embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool
  *           scale_grad_by_freq=False, bool sparse=False) -> Tensor
  *   shapes  weight (n, d), indices (*) -> (*, d)
@@ -737,6 +738,178 @@ TN_USE_RESULT TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int6
 #ifndef __cplusplus
 #define tn_topk(self_, ...) TNI_CALL(tn_topk, .dim = -1, .largest = true, .sorted = true, \
     .self = self_, .k = __VA_ARGS__)
+#endif
+
+/* --- operators of the parts of sparse tensors: indices (sparse dimensions, n) and values
+ * (n, dense dimensions..) --- */
+
+/* The row-major number in size of each column of indices.
+ *   schema  sparse_keys(Tensor indices, int[] size) -> Tensor
+ *   shapes  indices (d, n), d sizes -> (n) int64
+ *   example tn_sparse_keys(index, TN_DIMS(4, 4)) */
+typedef struct tn_sparse_keys_args {
+    tn_tensor *indices;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_sparse_keys_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_keys_at(const char *file, int line,
+    const tn_sparse_keys_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_keys(tn_tensor *indices, tn_ints size);
+#ifndef __cplusplus
+#define tn_sparse_keys(indices_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sparse_keys, \
+    .indices = indices_, .size = __VA_ARGS__))
+#endif
+
+/* self without the elements that are equal to the one before: of sorted keys, each once.
+ *   schema  sparse_distinct(Tensor self) -> Tensor
+ *   shapes  self (n) int64 -> (m)
+ *   example tn_sparse_distinct(tn_sparse_keys(index, TN_DIMS(4, 4))) */
+typedef struct tn_sparse_distinct_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_sparse_distinct_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_distinct_at(const char *file, int line,
+    const tn_sparse_distinct_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_distinct(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sparse_distinct(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sparse_distinct, \
+    .self = __VA_ARGS__))
+#endif
+
+/* Places in row-major order, each once, with the sum of its values.
+ *   schema  sparse_coalesce(Tensor indices, Tensor values, int[] size) -> (Tensor indices,
+ *           Tensor values)
+ *   shapes  indices (d, n), values (n, *), d sizes and those of * -> (d, m), (m, *)
+ *   example tn_sparse_coalesce(index, v, TN_DIMS(4, 4)) */
+typedef struct tn_sparse_coalesce_args {
+    tn_tensor *indices, *values;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_sparse_coalesce_args;
+TN_USE_RESULT TN_API tn_indices_values tn_sparse_coalesce_at(const char *file, int line,
+    const tn_sparse_coalesce_args *args);
+TN_USE_RESULT TN_API tn_indices_values tnp_sparse_coalesce(tn_tensor *indices, tn_tensor *values,
+    tn_ints size);
+#ifndef __cplusplus
+#define tn_sparse_coalesce(indices_, values_, ...) TNI_CALL(tn_sparse_coalesce, \
+    .indices = indices_, .values = values_, .size = __VA_ARGS__)
+#endif
+
+/* The tensor of that size with the values added at their places, and 0 elsewhere.
+ *   schema  sparse_to_dense(Tensor indices, Tensor values, int[] size) -> Tensor
+ *   shapes  indices (d, n), values (n, *), d sizes and those of * -> size
+ *   example tn_sparse_to_dense(index, v, TN_DIMS(4, 4)) */
+typedef struct tn_sparse_to_dense_args {
+    tn_tensor *indices, *values;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_sparse_to_dense_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_to_dense_at(const char *file, int line,
+    const tn_sparse_to_dense_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_to_dense(tn_tensor *indices, tn_tensor *values,
+    tn_ints size);
+#ifndef __cplusplus
+#define tn_sparse_to_dense(indices_, values_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_sparse_to_dense, .indices = indices_, .values = values_, .size = __VA_ARGS__))
+#endif
+
+/* The elements of self at the places in indices: the values of a sparse tensor that has self's
+ * elements there.
+ *   schema  sparse_take(Tensor self, Tensor indices) -> Tensor
+ *   shapes  self (d sizes, *), indices (d, n) -> (n, *)
+ *   example tn_sparse_take(x, index) */
+typedef struct tn_sparse_take_args {
+    tn_tensor *self, *indices;
+    TNI_NAMED_OPTIONS
+} tn_sparse_take_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_take_at(const char *file, int line,
+    const tn_sparse_take_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_take(tn_tensor *self, tn_tensor *indices);
+#ifndef __cplusplus
+#define tn_sparse_take(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sparse_take, .self = self_, \
+    .indices = __VA_ARGS__))
+#endif
+
+/* The product of a sparse matrix of that many rows and a dense one.
+ *   schema  sparse_mm(Tensor indices, Tensor values, int rows, Tensor dense) -> Tensor
+ *   shapes  indices (2, n), values (n), dense (k, m) -> (rows, m)
+ *   example tn_sparse_mm(index, v, 4, x) */
+typedef struct tn_sparse_mm_args {
+    tn_tensor *indices, *values;
+    int64_t rows;
+    tn_tensor *dense;
+    TNI_NAMED_OPTIONS
+} tn_sparse_mm_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_mm_at(const char *file, int line,
+    const tn_sparse_mm_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_mm(tn_tensor *indices, tn_tensor *values, int64_t rows,
+    tn_tensor *dense);
+#ifndef __cplusplus
+#define tn_sparse_mm(indices_, values_, rows_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sparse_mm, \
+    .indices = indices_, .values = values_, .rows = rows_, .dense = __VA_ARGS__))
+#endif
+
+/* The values of the softmax along dim (with log, of its logarithm) of the elements that are there,
+ * each once; all others count as -infinity.
+ *   schema  sparse_softmax(Tensor indices, Tensor values, int[] size, int dim, bool log=False)
+ *           -> Tensor
+ *   shapes  indices (d, n), values (n, *), d sizes and those of * -> (n, *)
+ *   example tn_sparse_softmax(index, v, TN_DIMS(4, 4), 1) */
+typedef struct tn_sparse_softmax_args {
+    bool log;
+    tn_tensor *indices, *values;
+    tn_ints size;
+    int64_t dim;
+    TNI_NAMED_OPTIONS
+} tn_sparse_softmax_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_softmax_at(const char *file, int line,
+    const tn_sparse_softmax_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_softmax(tn_tensor *indices, tn_tensor *values,
+    tn_ints size, int64_t dim, bool log);
+#ifndef __cplusplus
+#define tn_sparse_softmax(indices_, values_, size_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_sparse_softmax, .indices = indices_, .values = values_, .size = size_, \
+    .dim = __VA_ARGS__))
+#endif
+
+/* Of sorted row indices, where each row begins, and the end of the last.
+ *   schema  _convert_indices_from_coo_to_csr(Tensor self, int size, *, bool out_int32=False) ->
+ *           Tensor
+ *   shapes  self (n) integers in order -> (size + 1)
+ *   example tn_convert_indices_from_coo_to_csr(tn_arange(4), 4) */
+typedef struct tn_convert_indices_from_coo_to_csr_args {
+    bool out_int32;
+    tn_tensor *self;
+    int64_t size;
+    TNI_NAMED_OPTIONS
+} tn_convert_indices_from_coo_to_csr_args;
+TN_USE_RESULT TN_API tn_tensor *tn_convert_indices_from_coo_to_csr_at(const char *file, int line,
+    const tn_convert_indices_from_coo_to_csr_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_convert_indices_from_coo_to_csr(tn_tensor *self, int64_t size,
+    bool out_int32);
+#ifndef __cplusplus
+#define tn_convert_indices_from_coo_to_csr(self_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_convert_indices_from_coo_to_csr, .self = self_, .size = __VA_ARGS__))
+#endif
+
+/* The indices of a matrix whose rows end at crow_indices[1..]; with transpose, of its transpose.
+ *   schema  _convert_indices_from_csr_to_coo(Tensor crow_indices, Tensor col_indices, *, bool
+ *           out_int32=False, bool transpose=False) -> Tensor
+ *   shapes  crow_indices (rows + 1), col_indices (n) -> (2, n)
+ *   example tn_convert_indices_from_csr_to_coo(tn_arange(5), tn_arange(4)) */
+typedef struct tn_convert_indices_from_csr_to_coo_args {
+    bool out_int32, transpose;
+    tn_tensor *crow_indices, *col_indices;
+    TNI_NAMED_OPTIONS
+} tn_convert_indices_from_csr_to_coo_args;
+TN_USE_RESULT TN_API tn_tensor *tn_convert_indices_from_csr_to_coo_at(const char *file, int line,
+    const tn_convert_indices_from_csr_to_coo_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_convert_indices_from_csr_to_coo(tn_tensor *crow_indices,
+    tn_tensor *col_indices, bool out_int32, bool transpose);
+#ifndef __cplusplus
+#define tn_convert_indices_from_csr_to_coo(crow_indices_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_convert_indices_from_csr_to_coo, .crow_indices = crow_indices_, \
+    .col_indices = __VA_ARGS__))
 #endif
 
 TNI_EXTERN_C_END

@@ -312,10 +312,10 @@ TN_USE_RESULT TN_API tn_tensor *tnp_bilinear(tn_tensor *input1, tn_tensor *input
 /* Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,
  * or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of
  * the rows in a sum; indices padding_idx are left out; with include_last_offset the last offset is
- * the end.
+ * the end. With sparse the gradient of weight is a sparse tensor of the rows that were taken.
  *   schema  _embedding_bags(Tensor input, Tensor weight, Tensor? offsets=None, bool
  *           scale_grad_by_freq=False, BagMode mode=mean, Tensor? per_sample_weights=None, bool
- *           include_last_offset=False, int? padding_idx=None) -> Tensor
+ *           include_last_offset=False, int? padding_idx=None, bool sparse=False) -> Tensor
  *   shapes  input (n) and offsets (B), or input (B, n); weight (rows, d), per_sample_weights
  *           like input -> (B, d)
  *   example tn_embedding_bag(tokens, table, .offsets = index) */
@@ -326,6 +326,7 @@ typedef struct tn_embedding_bag_args {
     tn_tensor *per_sample_weights;
     bool include_last_offset;
     int64_t padding_idx;
+    bool sparse;
     tn_tensor *input, *weight;
     TNI_NAMED_OPTIONS
 } tn_embedding_bag_args;
@@ -333,7 +334,7 @@ TN_USE_RESULT TN_API tn_tensor *tn_embedding_bag_at(const char *file, int line,
     const tn_embedding_bag_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_embedding_bag(tn_tensor *input, tn_tensor *weight,
     tn_tensor *offsets, bool scale_grad_by_freq, tn_bag_mode mode, tn_tensor *per_sample_weights,
-    bool include_last_offset, int64_t padding_idx);
+    bool include_last_offset, int64_t padding_idx, bool sparse);
 #ifndef __cplusplus
 #define tn_embedding_bag(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_embedding_bag, \
     .mode = TN_BAG_MODE_MEAN, .padding_idx = TN_NONE, .input = input_, .weight = __VA_ARGS__))

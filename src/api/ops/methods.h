@@ -90,7 +90,7 @@ template <class K = as_objects> typename K::one addmm(tensor_ref mat1, tensor_re
 template <class K = as_objects> typename K::one all(out_options o = {}, site at = site()) const {
     return tn::all<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one all_dims(int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one all_dims(int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const volatile {
     return tn::all_dims<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one all_dims(all_dims_options o, site at = site())
@@ -106,14 +106,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::one allclose(tensor_re
     allclose_options o, site at = site()) const {
     return tn::allclose<K>(p_, other, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one amax(int_list dim = int_list(),
+template <class K = as_objects> TN_USE_RESULT typename K::one amax(int_or_list dim = int_list(),
     flag keepdim = false, site at = site()) const volatile {
     return tn::amax<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one amax(amax_options o, site at = site()) const {
     return tn::amax<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one amin(int_list dim = int_list(),
+template <class K = as_objects> TN_USE_RESULT typename K::one amin(int_or_list dim = int_list(),
     flag keepdim = false, site at = site()) const volatile {
     return tn::amin<K>(p_, dim, keepdim, at);
 }
@@ -132,7 +132,7 @@ template <class K = as_objects> typename K::one angle(out_options o = {}, site a
 template <class K = as_objects> typename K::one any(out_options o = {}, site at = site()) const {
     return tn::any<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one any_dims(int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one any_dims(int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) const volatile {
     return tn::any_dims<K>(p_, dim, keepdim, at);
 }
 template <class K = as_objects> typename K::one any_dims(any_dims_options o, site at = site())
@@ -161,25 +161,25 @@ template <class K = as_objects> TN_USE_RESULT typename K::one argsort(argsort_op
     site at = site()) const {
     return tn::argsort<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_list size,
-    int_list stride, integer storage_offset = TN_NONE,
-    int_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, site at = site())
+template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_or_list size,
+    int_or_list stride, integer storage_offset = TN_NONE,
+    int_or_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, site at = site())
     const volatile {
     return tn::as_strided<K>(p_, size, stride, storage_offset, self_stride, self_offset, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_list size,
-    int_list stride, as_strided_options o, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one as_strided(int_or_list size,
+    int_or_list stride, as_strided_options o, site at = site()) const {
     return tn::as_strided<K>(p_, size, stride, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one as_strided_scatter(tensor_ref src,
-    int_list size, int_list stride, integer storage_offset = TN_NONE,
-    int_list self_stride = int_list(tn_no_dims()), integer self_offset = 0,
+    int_or_list size, int_or_list stride, integer storage_offset = TN_NONE,
+    int_or_list self_stride = int_list(tn_no_dims()), integer self_offset = 0,
     flag accumulate = false, site at = site()) const volatile {
     return tn::as_strided_scatter<K>(p_, src, size, stride, storage_offset, self_stride,
         self_offset, accumulate, at);
 }
-template <class K = as_objects> typename K::one as_strided_scatter(tensor_ref src, int_list size,
-    int_list stride, as_strided_scatter_options o, site at = site()) const {
+template <class K = as_objects> typename K::one as_strided_scatter(tensor_ref src,
+    int_or_list size, int_or_list stride, as_strided_scatter_options o, site at = site()) const {
     return tn::as_strided_scatter<K>(p_, src, size, stride, o, at);
 }
 template <class K = as_objects> typename K::one asin(out_options o = {}, site at = site()) const {
@@ -300,7 +300,7 @@ template <class K = as_objects> typename K::one bmm(tensor_ref mat2, out_options
     site at = site()) const {
     return tn::bmm<K>(p_, mat2, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one broadcast_to(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one broadcast_to(int_or_list size,
     site at = site()) const {
     return tn::broadcast_to<K>(p_, size, at);
 }
@@ -361,8 +361,8 @@ template <class K = as_objects> TN_USE_RESULT typename K::list chunk(integer chu
     chunk_options o, site at = site()) const {
     return tn::chunk<K>(p_, chunks, o, at);
 }
-template <class K = as_objects> typename K::one circular_pad(int_list padding, out_options o = {},
-    site at = site()) const {
+template <class K = as_objects> typename K::one circular_pad(int_or_list padding,
+    out_options o = {}, site at = site()) const {
     return tn::circular_pad<K>(p_, padding, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one clamp(number min = number(),
@@ -412,11 +412,11 @@ template <class K = as_objects> typename K::one clone(clone_options o, site at =
 template <class K = as_objects> TN_USE_RESULT typename K::one conj(site at = site()) const {
     return tn::conj<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one constant_pad_nd(int_list pad,
+template <class K = as_objects> TN_USE_RESULT typename K::one constant_pad_nd(int_or_list pad,
     number value = number(), site at = site()) const volatile {
     return tn::constant_pad_nd<K>(p_, pad, value, at);
 }
-template <class K = as_objects> typename K::one constant_pad_nd(int_list pad,
+template <class K = as_objects> typename K::one constant_pad_nd(int_or_list pad,
     constant_pad_nd_options o, site at = site()) const {
     return tn::constant_pad_nd<K>(p_, pad, o, at);
 }
@@ -430,6 +430,12 @@ template <class K = as_objects> TN_USE_RESULT typename K::one conv_tbc(tensor_re
 template <class K = as_objects> typename K::one conv_tbc(tensor_ref weight, tensor_ref bias,
     conv_tbc_options o, site at = site()) const {
     return tn::conv_tbc<K>(p_, weight, bias, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one convert_indices_from_coo_to_csr(integer size, flag out_int32 = false, site at = site()) const volatile {
+    return tn::convert_indices_from_coo_to_csr<K>(p_, size, out_int32, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one convert_indices_from_coo_to_csr(integer size, convert_indices_from_coo_to_csr_options o, site at = site()) const {
+    return tn::convert_indices_from_coo_to_csr<K>(p_, size, o, at);
 }
 template <class K = as_objects> typename K::one copy_(tensor_ref src, site at = site()) const {
     return tn::copy_<K>(p_, src, at);
@@ -457,7 +463,7 @@ template <class K = as_objects> typename K::one cosh(out_options o = {}, site at
 template <class K = as_objects> typename K::one cosh_(site at = site()) const {
     return tn::cosh_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one count_nonzero(int_list dim = int_list(tn_no_dims()), site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one count_nonzero(int_or_list dim = int_list(tn_no_dims()), site at = site()) const volatile {
     return tn::count_nonzero<K>(p_, dim, at);
 }
 template <class K = as_objects> typename K::one count_nonzero(count_nonzero_options o,
@@ -623,11 +629,11 @@ template <class K = as_objects> typename K::one exp2(out_options o = {}, site at
 template <class K = as_objects> typename K::one exp2_(site at = site()) const {
     return tn::exp2_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_or_list size,
     flag implicit = false, site at = site()) const volatile {
     return tn::expand<K>(p_, size, implicit, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one expand(int_or_list size,
     expand_options o, site at = site()) const {
     return tn::expand<K>(p_, size, o, at);
 }
@@ -656,7 +662,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one flatten(flatten_op
     site at = site()) const {
     return tn::flatten<K>(p_, o, at);
 }
-template <class K = as_objects> typename K::one flip(int_list dims, out_options o = {},
+template <class K = as_objects> typename K::one flip(int_or_list dims, out_options o = {},
     site at = site()) const {
     return tn::flip<K>(p_, dims, o, at);
 }
@@ -1123,11 +1129,11 @@ template <class K = as_objects> typename K::one logit_(tn_maybe eps = TN_NO_FLOA
     site at = site()) const {
     return tn::logit_<K>(p_, eps, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one logsumexp(int_list dim,
+template <class K = as_objects> TN_USE_RESULT typename K::one logsumexp(int_or_list dim,
     flag keepdim = false, site at = site()) const volatile {
     return tn::logsumexp<K>(p_, dim, keepdim, at);
 }
-template <class K = as_objects> typename K::one logsumexp(int_list dim, logsumexp_options o,
+template <class K = as_objects> typename K::one logsumexp(int_or_list dim, logsumexp_options o,
     site at = site()) const {
     return tn::logsumexp<K>(p_, dim, o, at);
 }
@@ -1249,7 +1255,7 @@ template <class K = as_objects> typename K::one maximum(tensor_ref other, out_op
     site at = site()) const {
     return tn::maximum<K>(p_, other, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one mean(int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one mean(int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::mean<K>(p_, dim, keepdim, dtype, at);
 }
 template <class K = as_objects> typename K::one mean(mean_options o, site at = site()) const {
@@ -1297,8 +1303,8 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 template <class K = as_objects> typename K::template many<tn_values_indices>::type mode(mode_options o, site at = site()) const {
     return tn::mode<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one movedim(int_list source,
-    int_list destination, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::one movedim(int_or_list source,
+    int_or_list destination, site at = site()) const {
     return tn::movedim<K>(p_, source, destination, at);
 }
 template <class K = as_objects> typename K::one mul(tensor_or_number other, out_options o = {},
@@ -1385,39 +1391,39 @@ template <class K = as_objects> typename K::one neg(out_options o = {}, site at 
 template <class K = as_objects> typename K::one neg_(site at = site()) const {
     return tn::neg_<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_or_list size,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
     const volatile {
     return tn::new_empty<K>(p_, size, dtype, device, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_empty(int_or_list size,
     new_empty_options o, site at = site()) const {
     return tn::new_empty<K>(p_, size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_or_list size,
     number fill_value, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
     site at = site()) const volatile {
     return tn::new_full<K>(p_, size, fill_value, dtype, device, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_full(int_or_list size,
     number fill_value, new_full_options o, site at = site()) const {
     return tn::new_full<K>(p_, size, fill_value, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_or_list size,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
     const volatile {
     return tn::new_ones<K>(p_, size, dtype, device, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_ones(int_or_list size,
     new_ones_options o, site at = site()) const {
     return tn::new_ones<K>(p_, size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_zeros(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_zeros(int_or_list size,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site())
     const volatile {
     return tn::new_zeros<K>(p_, size, dtype, device, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one new_zeros(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one new_zeros(int_or_list size,
     new_zeros_options o, site at = site()) const {
     return tn::new_zeros<K>(p_, size, o, at);
 }
@@ -1441,7 +1447,7 @@ template <class K = as_objects> typename K::one nonzero_static(integer size,
     return tn::nonzero_static<K>(p_, size, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one norm(number p = number(),
-    int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
+    int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
     site at = site()) const volatile {
     return tn::norm<K>(p_, p, dim, keepdim, dtype, at);
 }
@@ -1491,7 +1497,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one pdist(pdist_option
     site at = site()) const {
     return tn::pdist<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one permute(int_list dims,
+template <class K = as_objects> TN_USE_RESULT typename K::one permute(int_or_list dims,
     site at = site()) const {
     return tn::permute<K>(p_, dims, at);
 }
@@ -1593,7 +1599,7 @@ template <class K = as_objects> typename K::one reciprocal(out_options o = {}, s
 template <class K = as_objects> typename K::one reciprocal_(site at = site()) const {
     return tn::reciprocal_<K>(p_, at);
 }
-template <class K = as_objects> typename K::one reflection_pad(int_list padding,
+template <class K = as_objects> typename K::one reflection_pad(int_or_list padding,
     out_options o = {}, site at = site()) const {
     return tn::reflection_pad<K>(p_, padding, o, at);
 }
@@ -1619,32 +1625,32 @@ template <class K = as_objects> typename K::one renorm_(double p, integer dim, d
     site at = site()) const {
     return tn::renorm_<K>(p_, p, dim, maxnorm, at);
 }
-template <class K = as_objects> typename K::one repeat(int_list repeats, out_options o = {},
+template <class K = as_objects> typename K::one repeat(int_or_list repeats, out_options o = {},
     site at = site()) const {
     return tn::repeat<K>(p_, repeats, o, at);
 }
-template <class K = as_objects> typename K::one replication_pad(int_list padding,
+template <class K = as_objects> typename K::one replication_pad(int_or_list padding,
     out_options o = {}, site at = site()) const {
     return tn::replication_pad<K>(p_, padding, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one resample(int_list size,
+template <class K = as_objects> TN_USE_RESULT typename K::one resample(int_or_list size,
     float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
     flag align_corners = false, flag antialias = false, site at = site()) const volatile {
     return tn::resample<K>(p_, size, scales, mode, align_corners, antialias, at);
 }
-template <class K = as_objects> typename K::one resample(int_list size, resample_options o,
+template <class K = as_objects> typename K::one resample(int_or_list size, resample_options o,
     site at = site()) const {
     return tn::resample<K>(p_, size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one reshape(int_list shape,
+template <class K = as_objects> TN_USE_RESULT typename K::one reshape(int_or_list shape,
     site at = site()) const {
     return tn::reshape<K>(p_, shape, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one roll(int_list shifts,
-    int_list dims = int_list(), site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one roll(int_or_list shifts,
+    int_or_list dims = int_list(), site at = site()) const volatile {
     return tn::roll<K>(p_, shifts, dims, at);
 }
-template <class K = as_objects> typename K::one roll(int_list shifts, roll_options o,
+template <class K = as_objects> typename K::one roll(int_or_list shifts, roll_options o,
     site at = site()) const {
     return tn::roll<K>(p_, shifts, o, at);
 }
@@ -1847,6 +1853,14 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 template <class K = as_objects> typename K::template many<tn_values_indices>::type sort(sort_options o, site at = site()) const {
     return tn::sort<K>(p_, o, at);
 }
+template <class K = as_objects> TN_USE_RESULT typename K::one sparse_distinct(site at = site())
+    const {
+    return tn::sparse_distinct<K>(p_, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one sparse_take(tensor_ref indices,
+    site at = site()) const {
+    return tn::sparse_take<K>(p_, indices, at);
+}
 template <class K = as_objects> TN_USE_RESULT typename K::list split(integer split_size,
     integer dim = 0, site at = site()) const volatile {
     return tn::split<K>(p_, split_size, dim, at);
@@ -1855,10 +1869,10 @@ template <class K = as_objects> TN_USE_RESULT typename K::list split(integer spl
     split_options o, site at = site()) const {
     return tn::split<K>(p_, split_size, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_list split_sizes, integer dim = 0, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_or_list split_sizes, integer dim = 0, site at = site()) const volatile {
     return tn::split_with_sizes<K>(p_, split_sizes, dim, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_list split_sizes, split_with_sizes_options o, site at = site()) const {
+template <class K = as_objects> TN_USE_RESULT typename K::list split_with_sizes(int_or_list split_sizes, split_with_sizes_options o, site at = site()) const {
     return tn::split_with_sizes<K>(p_, split_sizes, o, at);
 }
 template <class K = as_objects> typename K::one sqrt(out_options o = {}, site at = site()) const {
@@ -1876,11 +1890,11 @@ template <class K = as_objects> typename K::one square_(site at = site()) const 
 template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(site at = site()) const {
     return tn::squeeze<K>(p_, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(integer dim,
-    site at = site()) const {
+template <class K = as_objects, class N1> TN_USE_RESULT typename K::one squeeze(N1 dim,
+    site at = site(), typename is_number<N1>::type * = nullptr) const {
     return tn::squeeze<K>(p_, dim, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(int_list dim,
+template <class K = as_objects> TN_USE_RESULT typename K::one squeeze(int_or_list dim,
     site at = site()) const {
     return tn::squeeze<K>(p_, dim, at);
 }
@@ -1890,7 +1904,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(tn_
 template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(standard_gamma_options o, site at = site()) const {
     return tn::standard_gamma<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one std(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one std(int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::std<K>(p_, dim, correction, keepdim, at);
 }
 template <class K = as_objects> typename K::one std(std_options o, site at = site()) const {
@@ -1919,7 +1933,7 @@ template <class K = as_objects> typename K::one sub_(tensor_or_number other, dou
     site at = site()) const {
     return tn::sub_<K>(p_, other, alpha, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one sum(int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one sum(int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE, site at = site()) const volatile {
     return tn::sum<K>(p_, dim, keepdim, dtype, at);
 }
 template <class K = as_objects> typename K::one sum(sum_options o, site at = site()) const {
@@ -2037,7 +2051,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::list unbind(unbind_opt
     return tn::unbind<K>(p_, o, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one unflatten(integer dim,
-    int_list sizes, site at = site()) const {
+    int_or_list sizes, site at = site()) const {
     return tn::unflatten<K>(p_, dim, sizes, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one unfold(integer dimension,
@@ -2052,20 +2066,20 @@ template <class K = as_objects> TN_USE_RESULT typename K::one unsqueeze(integer 
     site at = site()) const {
     return tn::unsqueeze<K>(p_, dim, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one var(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::one var(int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::var<K>(p_, dim, correction, keepdim, at);
 }
 template <class K = as_objects> typename K::one var(var_options o, site at = site()) const {
     return tn::var<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_var_mean_results>::type var_mean(int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_var_mean_results>::type var_mean(int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::var_mean<K>(p_, dim, correction, keepdim, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_var_mean_results>::type var_mean(var_mean_options o, site at = site()) const {
     return tn::var_mean<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one view(int_list size, site at = site())
-    const {
+template <class K = as_objects> TN_USE_RESULT typename K::one view(int_or_list size,
+    site at = site()) const {
     return tn::view<K>(p_, size, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one view_as_complex(site at = site())

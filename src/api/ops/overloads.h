@@ -31,7 +31,7 @@ template <class K = as_objects> inline typename K::one adaptive_avg_pool2d(tenso
     return K::call(tn_adaptive_avg_pool2d_at, at, {o.out.value, self.value, output_size.value},
         o.out);
 }
-template <class K = as_objects> inline typename K::one adaptive_avg_pool2d_input_grad(tensor_ref grad, int_list input_size, out_options o = {}, site at = site()) {
+template <class K = as_objects> inline typename K::one adaptive_avg_pool2d_input_grad(tensor_ref grad, int_or_list input_size, out_options o = {}, site at = site()) {
     return K::call(tn_adaptive_avg_pool2d_input_grad_at, at, {o.out.value, grad.value,
         input_size.value}, o.out);
 }
@@ -129,11 +129,11 @@ struct affine_grid_options {
     TNI_OPTION(flag, align_corners, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one affine_grid(tensor_ref theta,
-    int_list size, flag align_corners = false, site at = site()) {
+    int_or_list size, flag align_corners = false, site at = site()) {
     return K::call(tn_affine_grid_at, at, {align_corners.value, theta.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one affine_grid(tensor_ref theta,
-    int_list size, affine_grid_options o, site at = site()) {
+    int_or_list size, affine_grid_options o, site at = site()) {
     return K::call(tn_affine_grid_at, at, {o.align_corners.value, theta.value, size.value});
 }
 template <class K = as_objects> inline typename K::one all(tensor_ref self, out_options o = {},
@@ -143,17 +143,18 @@ template <class K = as_objects> inline typename K::one all(tensor_ref self, out_
 struct all_dims_options {
     typedef all_dims_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(flag, keepdim, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one all_dims(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) {
+    int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) {
     return K::call(tn_all_dims_at, at, {nullptr, dim.value, keepdim.value, self.value});
 }
-template <class K = as_objects> inline typename K::one all_dims(tensor_ref self,
-    all_dims_options o, site at = site()) {
-    return K::call(tn_all_dims_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value},
-        o.out);
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one all_dims(const S &self, all_dims_options o,
+    site at = site()) {
+    return K::call(tn_all_dims_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        tensor_ref(self).value}, o.out);
 }
 struct allclose_options {
     typedef allclose_options self_;
@@ -182,25 +183,29 @@ template <class K = as_objects> inline typename K::one alpha_dropout_(tensor_ref
 struct amax_options {
     typedef amax_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dim, int_list())
+    TNI_OPTION(kept_int_or_list, dim, int_list())
     TNI_OPTION(flag, keepdim, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one amax(tensor_ref self,
-    int_list dim = int_list(), flag keepdim = false, site at = site()) {
+    int_or_list dim = int_list(), flag keepdim = false, site at = site()) {
     return K::call(tn_amax_at, at, {nullptr, dim.value, keepdim.value, self.value});
 }
-template <class K = as_objects> inline typename K::one amax(tensor_ref self, amax_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one amax(const S &self, amax_options o,
     site at = site()) {
-    return K::call(tn_amax_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value}, o.out);
+    return K::call(tn_amax_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        tensor_ref(self).value}, o.out);
 }
 typedef amax_options amin_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one amin(tensor_ref self,
-    int_list dim = int_list(), flag keepdim = false, site at = site()) {
+    int_or_list dim = int_list(), flag keepdim = false, site at = site()) {
     return K::call(tn_amin_at, at, {nullptr, dim.value, keepdim.value, self.value});
 }
-template <class K = as_objects> inline typename K::one amin(tensor_ref self, amin_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one amin(const S &self, amin_options o,
     site at = site()) {
-    return K::call(tn_amin_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value}, o.out);
+    return K::call(tn_amin_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        tensor_ref(self).value}, o.out);
 }
 struct aminmax_options {
     typedef aminmax_options self_;
@@ -224,13 +229,14 @@ template <class K = as_objects> inline typename K::one any(tensor_ref self, out_
 }
 typedef all_dims_options any_dims_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one any_dims(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) {
+    int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, site at = site()) {
     return K::call(tn_any_dims_at, at, {nullptr, dim.value, keepdim.value, self.value});
 }
-template <class K = as_objects> inline typename K::one any_dims(tensor_ref self,
-    any_dims_options o, site at = site()) {
-    return K::call(tn_any_dims_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value},
-        o.out);
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one any_dims(const S &self, any_dims_options o,
+    site at = site()) {
+    return K::call(tn_any_dims_at, at, {o.out.value, o.dim.value, o.keepdim.value,
+        tensor_ref(self).value}, o.out);
 }
 struct arange_options {
     typedef arange_options self_;
@@ -310,17 +316,17 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one argsort(ten
 struct as_strided_options {
     typedef as_strided_options self_;
     TNI_OPTION(integer, storage_offset, TN_NONE)
-    TNI_OPTION(kept_int_list, self_stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, self_stride, int_list(tn_no_dims()))
     TNI_OPTION(integer, self_offset, 0)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one as_strided(tensor_ref self,
-    int_list size, int_list stride, integer storage_offset = TN_NONE,
-    int_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, site at = site()) {
+    int_or_list size, int_or_list stride, integer storage_offset = TN_NONE,
+    int_or_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, site at = site()) {
     return K::call(tn_as_strided_at, at, {storage_offset.value, self_stride.value,
         self_offset.value, self.value, size.value, stride.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one as_strided(tensor_ref self,
-    int_list size, int_list stride, as_strided_options o, site at = site()) {
+    int_or_list size, int_or_list stride, as_strided_options o, site at = site()) {
     return K::call(tn_as_strided_at, at, {o.storage_offset.value, o.self_stride.value,
         o.self_offset.value, self.value, size.value, stride.value});
 }
@@ -328,17 +334,17 @@ struct as_strided_scatter_options {
     typedef as_strided_scatter_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(integer, storage_offset, TN_NONE)
-    TNI_OPTION(kept_int_list, self_stride, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, self_stride, int_list(tn_no_dims()))
     TNI_OPTION(integer, self_offset, 0)
     TNI_OPTION(flag, accumulate, false)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one as_strided_scatter(tensor_ref self, tensor_ref src, int_list size, int_list stride, integer storage_offset = TN_NONE, int_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, flag accumulate = false, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one as_strided_scatter(tensor_ref self, tensor_ref src, int_or_list size, int_or_list stride, integer storage_offset = TN_NONE, int_or_list self_stride = int_list(tn_no_dims()), integer self_offset = 0, flag accumulate = false, site at = site()) {
     return K::call(tn_as_strided_scatter_at, at, {nullptr, storage_offset.value, self_stride.value,
         self_offset.value, accumulate.value, self.value, src.value, size.value, stride.value});
 }
 template <class K = as_objects> inline typename K::one as_strided_scatter(tensor_ref self,
-    tensor_ref src, int_list size, int_list stride, as_strided_scatter_options o, site at = site())
-    {
+    tensor_ref src, int_or_list size, int_or_list stride, as_strided_scatter_options o,
+    site at = site()) {
     return K::call(tn_as_strided_scatter_at, at, {o.out.value, o.storage_offset.value,
         o.self_stride.value, o.self_offset.value, o.accumulate.value, self.value, src.value,
         size.value, stride.value}, o.out);
@@ -385,10 +391,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(
     return K::call(tn_avg_pool1d_at, at, {stride.value, padding.value, ceil_mode.value,
         count_include_pad.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool1d(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one avg_pool1d(const S &self,
     size_list kernel_size, avg_pool1d_options o, site at = site()) {
     return K::call(tn_avg_pool1d_at, at, {o.stride.value, o.padding.value, o.ceil_mode.value,
-        o.count_include_pad.value, self.value, kernel_size.value});
+        o.count_include_pad.value, tensor_ref(self).value, kernel_size.value});
 }
 struct avg_pool2d_options {
     typedef avg_pool2d_options self_;
@@ -406,23 +413,26 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool2d(
     return K::call(tn_avg_pool2d_at, at, {nullptr, stride.value, padding.value, ceil_mode.value,
         count_include_pad.value, divisor_override.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one avg_pool2d(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one avg_pool2d(const S &self,
     size_list kernel_size, avg_pool2d_options o, site at = site()) {
     return K::call(tn_avg_pool2d_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, self.value,
-        kernel_size.value}, o.out);
+        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value,
+        tensor_ref(self).value, kernel_size.value}, o.out);
 }
 typedef avg_pool2d_options avg_pool2d_input_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool2d_input_grad(tensor_ref grad, int_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool2d_input_grad(tensor_ref grad, int_or_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) {
     return K::call(tn_avg_pool2d_input_grad_at, at, {nullptr, stride.value, padding.value,
         ceil_mode.value, count_include_pad.value, divisor_override.value, grad.value,
         input_size.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one avg_pool2d_input_grad(tensor_ref grad,
-    int_list input_size, size_list kernel_size, avg_pool2d_input_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one avg_pool2d_input_grad(const S &grad,
+    int_or_list input_size, size_list kernel_size, avg_pool2d_input_grad_options o,
+    site at = site()) {
     return K::call(tn_avg_pool2d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, grad.value,
-        input_size.value, kernel_size.value}, o.out);
+        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value,
+        tensor_ref(grad).value, input_size.value, kernel_size.value}, o.out);
 }
 typedef avg_pool2d_options avg_pool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool3d(tensor_ref self,
@@ -432,23 +442,26 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool3d(
     return K::call(tn_avg_pool3d_at, at, {nullptr, stride.value, padding.value, ceil_mode.value,
         count_include_pad.value, divisor_override.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one avg_pool3d(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one avg_pool3d(const S &self,
     size_list kernel_size, avg_pool3d_options o, site at = site()) {
     return K::call(tn_avg_pool3d_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, self.value,
-        kernel_size.value}, o.out);
+        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value,
+        tensor_ref(self).value, kernel_size.value}, o.out);
 }
 typedef avg_pool2d_options avg_pool3d_input_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool3d_input_grad(tensor_ref grad, int_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one avg_pool3d_input_grad(tensor_ref grad, int_or_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, flag ceil_mode = false, flag count_include_pad = true, integer divisor_override = TN_NONE, site at = site()) {
     return K::call(tn_avg_pool3d_input_grad_at, at, {nullptr, stride.value, padding.value,
         ceil_mode.value, count_include_pad.value, divisor_override.value, grad.value,
         input_size.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one avg_pool3d_input_grad(tensor_ref grad,
-    int_list input_size, size_list kernel_size, avg_pool3d_input_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one avg_pool3d_input_grad(const S &grad,
+    int_or_list input_size, size_list kernel_size, avg_pool3d_input_grad_options o,
+    site at = site()) {
     return K::call(tn_avg_pool3d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value, grad.value,
-        input_size.value, kernel_size.value}, o.out);
+        o.ceil_mode.value, o.count_include_pad.value, o.divisor_override.value,
+        tensor_ref(grad).value, input_size.value, kernel_size.value}, o.out);
 }
 struct bartlett_window_options {
     typedef bartlett_window_options self_;
@@ -634,7 +647,7 @@ template <class K = as_objects> inline typename K::one bmm(tensor_ref self, tens
     return K::call(tn_bmm_at, at, {o.out.value, self.value, mat2.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one broadcast_to(tensor_ref self,
-    int_list size, site at = site()) {
+    int_or_list size, site at = site()) {
     return K::call(tn_broadcast_to_at, at, {self.value, size.value});
 }
 struct bucketize_options {
@@ -761,7 +774,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::list chunk(tens
     return K::call(tn_chunk_at, at, {o.dim.value, self.value, chunks.value});
 }
 template <class K = as_objects> inline typename K::one circular_pad(tensor_ref self,
-    int_list padding, out_options o = {}, site at = site()) {
+    int_or_list padding, out_options o = {}, site at = site()) {
     return K::call(tn_circular_pad_at, at, {o.out.value, self.value, padding.value}, o.out);
 }
 struct clamp_options {
@@ -843,10 +856,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one col2im(tens
     return K::call(tn_col2im_at, at, {nullptr, dilation.value, padding.value, stride.value,
         input.value, output_size.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one col2im(tensor_ref input,
-    size_list output_size, size_list kernel_size, col2im_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one col2im(const S &input, size_list output_size,
+    size_list kernel_size, col2im_options o, site at = site()) {
     return K::call(tn_col2im_at, at, {o.out.value, o.dilation.value, o.padding.value,
-        o.stride.value, input.value, output_size.value, kernel_size.value}, o.out);
+        o.stride.value, tensor_ref(input).value, output_size.value, kernel_size.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conj(tensor_ref self,
     site at = site()) {
@@ -857,11 +871,11 @@ struct constant_pad_nd_options {
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(number, value, number())
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one constant_pad_nd(tensor_ref self, int_list pad, number value = number(), site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one constant_pad_nd(tensor_ref self, int_or_list pad, number value = number(), site at = site()) {
     return K::call(tn_constant_pad_nd_at, at, {nullptr, value.value, self.value, pad.value});
 }
 template <class K = as_objects> inline typename K::one constant_pad_nd(tensor_ref self,
-    int_list pad, constant_pad_nd_options o, site at = site()) {
+    int_or_list pad, constant_pad_nd_options o, site at = site()) {
     return K::call(tn_constant_pad_nd_at, at, {o.out.value, o.value.value, self.value, pad.value},
         o.out);
 }
@@ -916,24 +930,28 @@ struct conv2d_input_grad_options {
     TNI_OPTION(kept_size_list, dilation, {1})
     TNI_OPTION(integer, groups, 1)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_input_grad(tensor_ref grad, tensor_ref weight, int_list input_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_input_grad(tensor_ref grad, tensor_ref weight, int_or_list input_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
     return K::call(tn_conv2d_input_grad_at, at, {nullptr, stride.value, padding.value,
         dilation.value, groups.value, grad.value, weight.value, input_size.value});
 }
-template <class K = as_objects> inline typename K::one conv2d_input_grad(tensor_ref grad,
-    tensor_ref weight, int_list input_size, conv2d_input_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one conv2d_input_grad(const S &grad,
+    tensor_ref weight, int_or_list input_size, conv2d_input_grad_options o, site at = site()) {
     return K::call(tn_conv2d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.groups.value, grad.value, weight.value, input_size.value}, o.out);
+        o.dilation.value, o.groups.value, tensor_ref(grad).value, weight.value, input_size.value},
+        o.out);
 }
 typedef conv2d_input_grad_options conv2d_weight_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_weight_grad(tensor_ref grad, tensor_ref input, int_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_weight_grad(tensor_ref grad, tensor_ref input, int_or_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
     return K::call(tn_conv2d_weight_grad_at, at, {nullptr, stride.value, padding.value,
         dilation.value, groups.value, grad.value, input.value, weight_size.value});
 }
-template <class K = as_objects> inline typename K::one conv2d_weight_grad(tensor_ref grad,
-    tensor_ref input, int_list weight_size, conv2d_weight_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one conv2d_weight_grad(const S &grad,
+    tensor_ref input, int_or_list weight_size, conv2d_weight_grad_options o, site at = site()) {
     return K::call(tn_conv2d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+        o.dilation.value, o.groups.value, tensor_ref(grad).value, input.value, weight_size.value},
+        o.out);
 }
 typedef conv2d_options conv3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d(tensor_ref input,
@@ -948,24 +966,28 @@ template <class K = as_objects> inline typename K::one conv3d(tensor_ref input, 
         o.dilation.value, o.groups.value, input.value, weight.value}, o.out);
 }
 typedef conv2d_input_grad_options conv3d_input_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_input_grad(tensor_ref grad, tensor_ref weight, int_list input_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_input_grad(tensor_ref grad, tensor_ref weight, int_or_list input_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
     return K::call(tn_conv3d_input_grad_at, at, {nullptr, stride.value, padding.value,
         dilation.value, groups.value, grad.value, weight.value, input_size.value});
 }
-template <class K = as_objects> inline typename K::one conv3d_input_grad(tensor_ref grad,
-    tensor_ref weight, int_list input_size, conv3d_input_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one conv3d_input_grad(const S &grad,
+    tensor_ref weight, int_or_list input_size, conv3d_input_grad_options o, site at = site()) {
     return K::call(tn_conv3d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.groups.value, grad.value, weight.value, input_size.value}, o.out);
+        o.dilation.value, o.groups.value, tensor_ref(grad).value, weight.value, input_size.value},
+        o.out);
 }
 typedef conv2d_input_grad_options conv3d_weight_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_weight_grad(tensor_ref grad, tensor_ref input, int_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_weight_grad(tensor_ref grad, tensor_ref input, int_or_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
     return K::call(tn_conv3d_weight_grad_at, at, {nullptr, stride.value, padding.value,
         dilation.value, groups.value, grad.value, input.value, weight_size.value});
 }
-template <class K = as_objects> inline typename K::one conv3d_weight_grad(tensor_ref grad,
-    tensor_ref input, int_list weight_size, conv3d_weight_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one conv3d_weight_grad(const S &grad,
+    tensor_ref input, int_or_list weight_size, conv3d_weight_grad_options o, site at = site()) {
     return K::call(tn_conv3d_weight_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.groups.value, grad.value, input.value, weight_size.value}, o.out);
+        o.dilation.value, o.groups.value, tensor_ref(grad).value, input.value, weight_size.value},
+        o.out);
 }
 struct conv_tbc_options {
     typedef conv_tbc_options self_;
@@ -1015,6 +1037,31 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transp
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv_transpose3d(tensor_ref input, tensor_ref weight, conv_transpose3d_options o, site at = site()) {
     return K::call(tn_conv_transpose3d_at, at, {o.bias.value, o.stride.value, o.padding.value,
         o.output_padding.value, o.groups.value, o.dilation.value, input.value, weight.value});
+}
+struct convert_indices_from_coo_to_csr_options {
+    typedef convert_indices_from_coo_to_csr_options self_;
+    TNI_OPTION(flag, out_int32, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one convert_indices_from_coo_to_csr(tensor_ref self, integer size, flag out_int32 = false, site at = site()) {
+    return K::call(tn_convert_indices_from_coo_to_csr_at, at, {out_int32.value, self.value,
+        size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one convert_indices_from_coo_to_csr(tensor_ref self, integer size, convert_indices_from_coo_to_csr_options o, site at = site()) {
+    return K::call(tn_convert_indices_from_coo_to_csr_at, at, {o.out_int32.value, self.value,
+        size.value});
+}
+struct convert_indices_from_csr_to_coo_options {
+    typedef convert_indices_from_csr_to_coo_options self_;
+    TNI_OPTION(flag, out_int32, false)
+    TNI_OPTION(flag, transpose, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one convert_indices_from_csr_to_coo(tensor_ref crow_indices, tensor_ref col_indices, flag out_int32 = false, flag transpose = false, site at = site()) {
+    return K::call(tn_convert_indices_from_csr_to_coo_at, at, {out_int32.value, transpose.value,
+        crow_indices.value, col_indices.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one convert_indices_from_csr_to_coo(tensor_ref crow_indices, tensor_ref col_indices, convert_indices_from_csr_to_coo_options o, site at = site()) {
+    return K::call(tn_convert_indices_from_csr_to_coo_at, at, {o.out_int32.value,
+        o.transpose.value, crow_indices.value, col_indices.value});
 }
 template <class K = as_objects> inline typename K::one copy_(tensor_ref self, tensor_ref src,
     site at = site()) {
@@ -1073,15 +1120,17 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one cosine_simi
 struct count_nonzero_options {
     typedef count_nonzero_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one count_nonzero(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), site at = site()) {
+    int_or_list dim = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_count_nonzero_at, at, {nullptr, dim.value, self.value});
 }
-template <class K = as_objects> inline typename K::one count_nonzero(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one count_nonzero(const S &self,
     count_nonzero_options o, site at = site()) {
-    return K::call(tn_count_nonzero_at, at, {o.out.value, o.dim.value, self.value}, o.out);
+    return K::call(tn_count_nonzero_at, at, {o.out.value, o.dim.value, tensor_ref(self).value},
+        o.out);
 }
 struct cov_options {
     typedef cov_options self_;
@@ -1121,13 +1170,13 @@ struct ctc_loss_options {
     TNI_OPTION(flag, zero_infinity, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(tensor_ref log_probs,
-    tensor_ref targets, int_list input_lengths, int_list target_lengths, integer blank = 0,
+    tensor_ref targets, int_or_list input_lengths, int_or_list target_lengths, integer blank = 0,
     tn_reduction reduction = TN_REDUCTION_MEAN, flag zero_infinity = false, site at = site()) {
     return K::call(tn_ctc_loss_at, at, {blank.value, reduction, zero_infinity.value,
         log_probs.value, targets.value, input_lengths.value, target_lengths.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(tensor_ref log_probs,
-    tensor_ref targets, int_list input_lengths, int_list target_lengths, ctc_loss_options o,
+    tensor_ref targets, int_or_list input_lengths, int_or_list target_lengths, ctc_loss_options o,
     site at = site()) {
     return K::call(tn_ctc_loss_at, at, {o.blank.value, o.reduction, o.zero_infinity.value,
         log_probs.value, targets.value, input_lengths.value, target_lengths.value});
@@ -1393,27 +1442,28 @@ struct embedding_bag_options {
     TNI_OPTION(tensor_ref, per_sample_weights, tensor_ref())
     TNI_OPTION(flag, include_last_offset, false)
     TNI_OPTION(integer, padding_idx, TN_NONE)
+    TNI_OPTION(flag, sparse, false)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_bags(tensor_ref input, tensor_ref weight, tensor_ref offsets = tensor_ref(), flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN, tensor_ref per_sample_weights = tensor_ref(), flag include_last_offset = false, integer padding_idx = TN_NONE, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_bags(tensor_ref input, tensor_ref weight, tensor_ref offsets = tensor_ref(), flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN, tensor_ref per_sample_weights = tensor_ref(), flag include_last_offset = false, integer padding_idx = TN_NONE, flag sparse = false, site at = site()) {
     return K::call(tn_embedding_bag_at, at, {offsets.value, scale_grad_by_freq.value, mode,
-        per_sample_weights.value, include_last_offset.value, padding_idx.value, input.value,
-        weight.value});
+        per_sample_weights.value, include_last_offset.value, padding_idx.value, sparse.value,
+        input.value, weight.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_bags(tensor_ref input, tensor_ref weight, embedding_bag_options o, site at = site()) {
     return K::call(tn_embedding_bag_at, at, {o.offsets.value, o.scale_grad_by_freq.value, o.mode,
-        o.per_sample_weights.value, o.include_last_offset.value, o.padding_idx.value, input.value,
-        weight.value});
+        o.per_sample_weights.value, o.include_last_offset.value, o.padding_idx.value,
+        o.sparse.value, input.value, weight.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one embedding_dense_backward(tensor_ref grad_output, tensor_ref indices, integer num_weights, integer padding_idx, flag scale_grad_by_freq, site at = site()) {
     return K::call(tn_embedding_dense_backward_at, at, {grad_output.value, indices.value,
         num_weights.value, padding_idx.value, scale_grad_by_freq.value});
 }
 typedef arange_options empty_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one empty(int_list size,
+template <class K = as_objects> TN_USE_RESULT inline typename K::one empty(int_or_list size,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_empty_at, at, {nullptr, dtype, device, size.value});
 }
-template <class K = as_objects> inline typename K::one empty(int_list size, empty_options o,
+template <class K = as_objects> inline typename K::one empty(int_or_list size, empty_options o,
     site at = site()) {
     return K::call(tn_empty_at, at, {o.out.value, o.dtype, o.device, size.value}, o.out);
 }
@@ -1431,14 +1481,12 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one empty_like(
     return K::call(tn_empty_like_at, at, {o.dtype, o.device, self.value});
 }
 typedef arange_options empty_permuted_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one empty_permuted(int_list size,
-    int_list physical_layout, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one empty_permuted(int_or_list size, int_or_list physical_layout, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_empty_permuted_at, at, {nullptr, dtype, device, size.value,
         physical_layout.value});
 }
-template <class K = as_objects> inline typename K::one empty_permuted(int_list size,
-    int_list physical_layout, empty_permuted_options o, site at = site()) {
+template <class K = as_objects> inline typename K::one empty_permuted(int_or_list size,
+    int_or_list physical_layout, empty_permuted_options o, site at = site()) {
     return K::call(tn_empty_permuted_at, at, {o.out.value, o.dtype, o.device, size.value,
         physical_layout.value}, o.out);
 }
@@ -1494,11 +1542,11 @@ struct expand_options {
     TNI_OPTION(flag, implicit, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one expand(tensor_ref self,
-    int_list size, flag implicit = false, site at = site()) {
+    int_or_list size, flag implicit = false, site at = site()) {
     return K::call(tn_expand_at, at, {implicit.value, self.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one expand(tensor_ref self,
-    int_list size, expand_options o, site at = site()) {
+    int_or_list size, expand_options o, site at = site()) {
     return K::call(tn_expand_at, at, {o.implicit.value, self.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one expand_as(tensor_ref self,
@@ -1569,18 +1617,19 @@ struct fft2_options {
     typedef fft2_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(kept_size_list, s, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, dim, {-2, -1})
+    TNI_OPTION(kept_int_or_list, dim, {-2, -1})
     TNI_OPTION(const char *, norm, nullptr)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one fft2(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_or_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_fft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one fft2(tensor_ref self, fft2_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one fft2(const S &self, fft2_options o,
     site at = site()) {
-    return K::call(tn_fft_fft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_fft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
@@ -1606,32 +1655,34 @@ struct fftn_options {
     typedef fftn_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(kept_size_list, s, int_list(tn_no_dims()))
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(const char *, norm, nullptr)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one fftn(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_or_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_fftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one fftn(tensor_ref self, fftn_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one fftn(const S &self, fftn_options o,
     site at = site()) {
-    return K::call(tn_fft_fftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_fftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
 struct fftshift_options {
     typedef fftshift_options self_;
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one fftshift(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), site at = site()) {
+    int_or_list dim = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_fft_fftshift_at, at, {dim.value, self.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one fftshift(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one fftshift(const S &self,
     fftshift_options o, site at = site()) {
-    return K::call(tn_fft_fftshift_at, at, {o.dim.value, self.value});
+    return K::call(tn_fft_fftshift_at, at, {o.dim.value, tensor_ref(self).value});
 }
 }
 namespace fft {
@@ -1649,27 +1700,29 @@ template <class K = as_objects> inline typename K::one hfft(tensor_ref self, hff
 namespace fft {
 typedef fft2_options hfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one hfft2(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_or_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_hfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one hfft2(tensor_ref self, hfft2_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one hfft2(const S &self, hfft2_options o,
     site at = site()) {
-    return K::call(tn_fft_hfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_hfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
 typedef fftn_options hfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one hfftn(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_or_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_hfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one hfftn(tensor_ref self, hfftn_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one hfftn(const S &self, hfftn_options o,
     site at = site()) {
-    return K::call(tn_fft_hfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_hfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
@@ -1687,38 +1740,41 @@ template <class K = as_objects> inline typename K::one ifft(tensor_ref self, iff
 namespace fft {
 typedef fft2_options ifft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ifft2(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_or_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_ifft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one ifft2(tensor_ref self, ifft2_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one ifft2(const S &self, ifft2_options o,
     site at = site()) {
-    return K::call(tn_fft_ifft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_ifft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
 typedef fftn_options ifftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftn(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_or_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_ifftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one ifftn(tensor_ref self, ifftn_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one ifftn(const S &self, ifftn_options o,
     site at = site()) {
-    return K::call(tn_fft_ifftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_ifftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
 typedef fftshift_options ifftshift_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftshift(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), site at = site()) {
+    int_or_list dim = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_fft_ifftshift_at, at, {dim.value, self.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one ifftshift(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one ifftshift(const S &self,
     ifftshift_options o, site at = site()) {
-    return K::call(tn_fft_ifftshift_at, at, {o.dim.value, self.value});
+    return K::call(tn_fft_ifftshift_at, at, {o.dim.value, tensor_ref(self).value});
 }
 }
 namespace fft {
@@ -1736,27 +1792,29 @@ template <class K = as_objects> inline typename K::one ihfft(tensor_ref self, ih
 namespace fft {
 typedef fft2_options ihfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfft2(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_or_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_ihfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one ihfft2(tensor_ref self, ihfft2_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one ihfft2(const S &self, ihfft2_options o,
     site at = site()) {
-    return K::call(tn_fft_ihfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_ihfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
 typedef fftn_options ihfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one ihfftn(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_or_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_ihfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one ihfftn(tensor_ref self, ihfftn_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one ihfftn(const S &self, ihfftn_options o,
     site at = site()) {
-    return K::call(tn_fft_ihfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_ihfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
@@ -1774,27 +1832,29 @@ template <class K = as_objects> inline typename K::one irfft(tensor_ref self, ir
 namespace fft {
 typedef fft2_options irfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one irfft2(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_or_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_irfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one irfft2(tensor_ref self, irfft2_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one irfft2(const S &self, irfft2_options o,
     site at = site()) {
-    return K::call(tn_fft_irfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_irfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
 typedef fftn_options irfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one irfftn(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_or_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_irfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one irfftn(tensor_ref self, irfftn_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one irfftn(const S &self, irfftn_options o,
     site at = site()) {
-    return K::call(tn_fft_irfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_irfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
@@ -1812,14 +1872,15 @@ template <class K = as_objects> inline typename K::one rfft(tensor_ref self, rff
 namespace fft {
 typedef fft2_options rfft2_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rfft2(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = {-2, -1}, const char *norm = nullptr,
+    size_list s = int_list(tn_no_dims()), int_or_list dim = {-2, -1}, const char *norm = nullptr,
     site at = site()) {
     return K::call(tn_fft_rfft2_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one rfft2(tensor_ref self, rfft2_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one rfft2(const S &self, rfft2_options o,
     site at = site()) {
-    return K::call(tn_fft_rfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_rfft2_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 namespace fft {
@@ -1837,14 +1898,15 @@ template <class K = as_objects> inline typename K::one rfftfreq(integer n, rfftf
 namespace fft {
 typedef fftn_options rfftn_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rfftn(tensor_ref self,
-    size_list s = int_list(tn_no_dims()), int_list dim = int_list(tn_no_dims()),
+    size_list s = int_list(tn_no_dims()), int_or_list dim = int_list(tn_no_dims()),
     const char *norm = nullptr, site at = site()) {
     return K::call(tn_fft_rfftn_at, at, {nullptr, s.value, dim.value, norm, self.value});
 }
-template <class K = as_objects> inline typename K::one rfftn(tensor_ref self, rfftn_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one rfftn(const S &self, rfftn_options o,
     site at = site()) {
-    return K::call(tn_fft_rfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm, self.value},
-        o.out);
+    return K::call(tn_fft_rfftn_at, at, {o.out.value, o.s.value, o.dim.value, o.norm,
+        tensor_ref(self).value}, o.out);
 }
 }
 template <class K = as_objects> inline typename K::one fill_(tensor_ref self, number value,
@@ -1864,7 +1926,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one flatten(ten
     flatten_options o, site at = site()) {
     return K::call(tn_flatten_at, at, {o.start_dim.value, o.end_dim.value, self.value});
 }
-template <class K = as_objects> inline typename K::one flip(tensor_ref self, int_list dims,
+template <class K = as_objects> inline typename K::one flip(tensor_ref self, int_or_list dims,
     out_options o = {}, site at = site()) {
     return K::call(tn_flip_at, at, {o.out.value, self.value, dims.value}, o.out);
 }
@@ -1942,12 +2004,12 @@ template <class K = as_objects> inline typename K::template many<tn_mantissa_exp
     return K::call(tn_frexp_at, at, {o.out, self.value}, o.out);
 }
 typedef arange_options full_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one full(int_list size,
+template <class K = as_objects> TN_USE_RESULT inline typename K::one full(int_or_list size,
     number fill_value, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
     site at = site()) {
     return K::call(tn_full_at, at, {nullptr, dtype, device, size.value, fill_value.value});
 }
-template <class K = as_objects> inline typename K::one full(int_list size, number fill_value,
+template <class K = as_objects> inline typename K::one full(int_or_list size, number fill_value,
     full_options o, site at = site()) {
     return K::call(tn_full_at, at, {o.out.value, o.dtype, o.device, size.value, fill_value.value},
         o.out);
@@ -2351,10 +2413,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one im2col(tens
     return K::call(tn_im2col_at, at, {nullptr, dilation.value, padding.value, stride.value,
         input.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one im2col(tensor_ref input,
-    size_list kernel_size, im2col_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one im2col(const S &input, size_list kernel_size,
+    im2col_options o, site at = site()) {
     return K::call(tn_im2col_at, at, {o.out.value, o.dilation.value, o.padding.value,
-        o.stride.value, input.value, kernel_size.value}, o.out);
+        o.stride.value, tensor_ref(input).value, kernel_size.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one imag(tensor_ref self,
     site at = site()) {
@@ -2453,7 +2516,7 @@ template <class K = as_objects> inline typename K::one instance_norm(tensor_ref 
 }
 struct interpolate_options {
     typedef interpolate_options self_;
-    TNI_OPTION(kept_int_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, size, int_list(tn_no_dims()))
     TNI_OPTION(kept_float_list, scale_factor, float_list())
     TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_NEAREST)
     TNI_OPTION(flag, align_corners, false)
@@ -2461,16 +2524,18 @@ struct interpolate_options {
     TNI_OPTION(flag, antialias, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one interpolate(tensor_ref input,
-    int_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(),
+    int_or_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(),
     tn_resize_mode mode = TN_RESIZE_MODE_NEAREST, flag align_corners = false,
     flag recompute_scale_factor = false, flag antialias = false, site at = site()) {
     return K::call(tn_interpolate_at, at, {size.value, scale_factor.value, mode,
         align_corners.value, recompute_scale_factor.value, antialias.value, input.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one interpolate(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one interpolate(const S &input,
     interpolate_options o, site at = site()) {
     return K::call(tn_interpolate_at, at, {o.size.value, o.scale_factor.value, o.mode,
-        o.align_corners.value, o.recompute_scale_factor.value, o.antialias.value, input.value});
+        o.align_corners.value, o.recompute_scale_factor.value, o.antialias.value,
+        tensor_ref(input).value});
 }
 template <class K = as_objects> inline typename K::one inverse(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -2597,17 +2662,17 @@ struct layer_norm_options {
     TNI_OPTION(double, eps, 1e-05)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one layer_norm(tensor_ref input,
-    int_list normalized_shape, tensor_ref weight = tensor_ref(), tensor_ref bias = tensor_ref(),
+    int_or_list normalized_shape, tensor_ref weight = tensor_ref(), tensor_ref bias = tensor_ref(),
     double eps = 1e-05, site at = site()) {
     return K::call(tn_layer_norm_at, at, {nullptr, weight.value, bias.value, eps, input.value,
         normalized_shape.value});
 }
 template <class K = as_objects> inline typename K::one layer_norm(tensor_ref input,
-    int_list normalized_shape, layer_norm_options o, site at = site()) {
+    int_or_list normalized_shape, layer_norm_options o, site at = site()) {
     return K::call(tn_layer_norm_at, at, {o.out.value, o.weight.value, o.bias.value, o.eps,
         input.value, normalized_shape.value}, o.out);
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_grad_input_grad_weight_grad_bias>::type layer_norm_backward(tensor_ref grad_out, tensor_ref input, int_list normalized_shape, tensor_ref weight, double eps, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_grad_input_grad_weight_grad_bias>::type layer_norm_backward(tensor_ref grad_out, tensor_ref input, int_or_list normalized_shape, tensor_ref weight, double eps, site at = site()) {
     return K::call(tn_layer_norm_backward_at, at, {grad_out.value, input.value,
         normalized_shape.value, weight.value, eps});
 }
@@ -3173,16 +3238,17 @@ namespace linalg {
 struct tensorsolve_options {
     typedef tensorsolve_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dims, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dims, int_list(tn_no_dims()))
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one tensorsolve(tensor_ref self,
-    tensor_ref other, int_list dims = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref other, int_or_list dims = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_linalg_tensorsolve_at, at, {nullptr, dims.value, self.value, other.value});
 }
-template <class K = as_objects> inline typename K::one tensorsolve(tensor_ref self,
-    tensor_ref other, tensorsolve_options o, site at = site()) {
-    return K::call(tn_linalg_tensorsolve_at, at, {o.out.value, o.dims.value, self.value,
-        other.value}, o.out);
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one tensorsolve(const S &self, tensor_ref other,
+    tensorsolve_options o, site at = site()) {
+    return K::call(tn_linalg_tensorsolve_at, at, {o.out.value, o.dims.value,
+        tensor_ref(self).value, other.value}, o.out);
 }
 }
 namespace linalg {
@@ -3190,12 +3256,12 @@ struct vector_norm_options {
     typedef vector_norm_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(double, ord, 2)
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(flag, keepdim, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one vector_norm(tensor_ref self,
-    first_option<double> ord = 2, int_list dim = int_list(tn_no_dims()), flag keepdim = false,
+    first_option<double> ord = 2, int_or_list dim = int_list(tn_no_dims()), flag keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) {
     return K::call(tn_linalg_vector_norm_at, at, {nullptr, ord.value, dim.value, keepdim.value,
         dtype, self.value});
@@ -3428,10 +3494,10 @@ struct logsumexp_options {
     TNI_OPTION(flag, keepdim, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one logsumexp(tensor_ref self,
-    int_list dim, flag keepdim = false, site at = site()) {
+    int_or_list dim, flag keepdim = false, site at = site()) {
     return K::call(tn_logsumexp_at, at, {nullptr, keepdim.value, self.value, dim.value});
 }
-template <class K = as_objects> inline typename K::one logsumexp(tensor_ref self, int_list dim,
+template <class K = as_objects> inline typename K::one logsumexp(tensor_ref self, int_or_list dim,
     logsumexp_options o, site at = site()) {
     return K::call(tn_logsumexp_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
         o.out);
@@ -3447,10 +3513,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(t
     return K::call(tn_lp_pool1d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool1d(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one lp_pool1d(const S &input,
     double norm_type, size_list kernel_size, lp_pool1d_options o, site at = site()) {
-    return K::call(tn_lp_pool1d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
-        kernel_size.value});
+    return K::call(tn_lp_pool1d_at, at, {o.stride.value, o.ceil_mode.value,
+        tensor_ref(input).value, norm_type, kernel_size.value});
 }
 typedef lp_pool1d_options lp_pool2d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
@@ -3459,10 +3526,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(t
     return K::call(tn_lp_pool2d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool2d(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one lp_pool2d(const S &input,
     double norm_type, size_list kernel_size, lp_pool2d_options o, site at = site()) {
-    return K::call(tn_lp_pool2d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
-        kernel_size.value});
+    return K::call(tn_lp_pool2d_at, at, {o.stride.value, o.ceil_mode.value,
+        tensor_ref(input).value, norm_type, kernel_size.value});
 }
 typedef lp_pool1d_options lp_pool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool3d(tensor_ref input,
@@ -3471,10 +3539,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool3d(t
     return K::call(tn_lp_pool3d_at, at, {stride.value, ceil_mode.value, input.value, norm_type,
         kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one lp_pool3d(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one lp_pool3d(const S &input,
     double norm_type, size_list kernel_size, lp_pool3d_options o, site at = site()) {
-    return K::call(tn_lp_pool3d_at, at, {o.stride.value, o.ceil_mode.value, input.value, norm_type,
-        kernel_size.value});
+    return K::call(tn_lp_pool3d_at, at, {o.stride.value, o.ceil_mode.value,
+        tensor_ref(input).value, norm_type, kernel_size.value});
 }
 template <class K = as_objects> inline typename K::one lt(tensor_ref self, tensor_or_number other,
     out_options o = {}, site at = site()) {
@@ -3580,10 +3649,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(
     return K::call(tn_max_pool1d_at, at, {stride.value, padding.value, dilation.value,
         ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool1d(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one max_pool1d(const S &self,
     size_list kernel_size, max_pool1d_options o, site at = site()) {
     return K::call(tn_max_pool1d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
-        o.ceil_mode.value, self.value, kernel_size.value});
+        o.ceil_mode.value, tensor_ref(self).value, kernel_size.value});
 }
 struct max_pool1d_with_indices_options {
     typedef max_pool1d_with_indices_options self_;
@@ -3597,9 +3667,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_max_pool1d_with_indices_at, at, {{}, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(tensor_ref self, size_list kernel_size, max_pool1d_with_indices_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(const S &self, size_list kernel_size, max_pool1d_with_indices_options o, site at = site()) {
     return K::call(tn_max_pool1d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
 }
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
@@ -3615,42 +3686,47 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool2d(
     return K::call(tn_max_pool2d_at, at, {nullptr, stride.value, padding.value, dilation.value,
         ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one max_pool2d(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one max_pool2d(const S &self,
     size_list kernel_size, max_pool2d_options o, site at = site()) {
     return K::call(tn_max_pool2d_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
 }
 typedef max_pool2d_options max_pool2d_input_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool2d_input_grad(tensor_ref grad, tensor_ref indices, int_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool2d_input_grad(tensor_ref grad, tensor_ref indices, int_or_list input_size, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool2d_input_grad_at, at, {nullptr, stride.value, padding.value,
         dilation.value, ceil_mode.value, grad.value, indices.value, input_size.value,
         kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one max_pool2d_input_grad(tensor_ref grad,
-    tensor_ref indices, int_list input_size, size_list kernel_size,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one max_pool2d_input_grad(const S &grad,
+    tensor_ref indices, int_or_list input_size, size_list kernel_size,
     max_pool2d_input_grad_options o, site at = site()) {
     return K::call(tn_max_pool2d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, grad.value, indices.value, input_size.value,
-        kernel_size.value}, o.out);
+        o.dilation.value, o.ceil_mode.value, tensor_ref(grad).value, indices.value,
+        input_size.value, kernel_size.value}, o.out);
 }
 typedef max_pool2d_options max_pool2d_pick_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool2d_pick(tensor_ref self, tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool2d_pick_at, at, {nullptr, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, indices.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::one max_pool2d_pick(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one max_pool2d_pick(const S &self,
     tensor_ref indices, size_list kernel_size, max_pool2d_pick_options o, site at = site()) {
     return K::call(tn_max_pool2d_pick_at, at, {o.out.value, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, self.value, indices.value, kernel_size.value}, o.out);
+        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, indices.value,
+        kernel_size.value}, o.out);
 }
 typedef max_pool1d_with_indices_options max_pool2d_with_indices_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool2d_with_indices_at, at, {{}, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(tensor_ref self, size_list kernel_size, max_pool2d_with_indices_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(const S &self, size_list kernel_size, max_pool2d_with_indices_options o, site at = site()) {
     return K::call(tn_max_pool2d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
 }
 typedef max_pool1d_options max_pool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(tensor_ref self,
@@ -3659,60 +3735,65 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(
     return K::call(tn_max_pool3d_at, at, {stride.value, padding.value, dilation.value,
         ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(tensor_ref self,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one max_pool3d(const S &self,
     size_list kernel_size, max_pool3d_options o, site at = site()) {
     return K::call(tn_max_pool3d_at, at, {o.stride.value, o.padding.value, o.dilation.value,
-        o.ceil_mode.value, self.value, kernel_size.value});
+        o.ceil_mode.value, tensor_ref(self).value, kernel_size.value});
 }
 typedef max_pool1d_with_indices_options max_pool3d_with_indices_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(tensor_ref self, size_list kernel_size, size_list stride = int_list(tn_no_dims()), size_list padding = {0}, size_list dilation = {1}, flag ceil_mode = false, site at = site()) {
     return K::call(tn_max_pool3d_with_indices_at, at, {{}, stride.value, padding.value,
         dilation.value, ceil_mode.value, self.value, kernel_size.value});
 }
-template <class K = as_objects> inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(tensor_ref self, size_list kernel_size, max_pool3d_with_indices_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(const S &self, size_list kernel_size, max_pool3d_with_indices_options o, site at = site()) {
     return K::call(tn_max_pool3d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, self.value, kernel_size.value}, o.out);
+        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
 }
 struct max_unpool1d_options {
     typedef max_unpool1d_options self_;
     TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
     TNI_OPTION(kept_size_list, padding, {0})
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
     tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-    size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    size_list padding = {0}, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_max_unpool1d_at, at, {stride.value, padding.value, output_size.value,
         input.value, indices.value, kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool1d(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one max_unpool1d(const S &input,
     tensor_ref indices, size_list kernel_size, max_unpool1d_options o, site at = site()) {
     return K::call(tn_max_unpool1d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
-        input.value, indices.value, kernel_size.value});
+        tensor_ref(input).value, indices.value, kernel_size.value});
 }
 typedef max_unpool1d_options max_unpool2d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool2d(tensor_ref input,
     tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-    size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    size_list padding = {0}, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_max_unpool2d_at, at, {stride.value, padding.value, output_size.value,
         input.value, indices.value, kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool2d(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one max_unpool2d(const S &input,
     tensor_ref indices, size_list kernel_size, max_unpool2d_options o, site at = site()) {
     return K::call(tn_max_unpool2d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
-        input.value, indices.value, kernel_size.value});
+        tensor_ref(input).value, indices.value, kernel_size.value});
 }
 typedef max_unpool1d_options max_unpool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool3d(tensor_ref input,
     tensor_ref indices, size_list kernel_size, size_list stride = int_list(tn_no_dims()),
-    size_list padding = {0}, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    size_list padding = {0}, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_max_unpool3d_at, at, {stride.value, padding.value, output_size.value,
         input.value, indices.value, kernel_size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one max_unpool3d(tensor_ref input,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::one max_unpool3d(const S &input,
     tensor_ref indices, size_list kernel_size, max_unpool3d_options o, site at = site()) {
     return K::call(tn_max_unpool3d_at, at, {o.stride.value, o.padding.value, o.output_size.value,
-        input.value, indices.value, kernel_size.value});
+        tensor_ref(input).value, indices.value, kernel_size.value});
 }
 template <class K = as_objects> inline typename K::one maximum(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
@@ -3721,19 +3802,20 @@ template <class K = as_objects> inline typename K::one maximum(tensor_ref self, 
 struct mean_options {
     typedef mean_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(flag, keepdim, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one mean(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
+    int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
     site at = site()) {
     return K::call(tn_mean_at, at, {nullptr, dim.value, keepdim.value, dtype, self.value});
 }
-template <class K = as_objects> inline typename K::one mean(tensor_ref self, mean_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one mean(const S &self, mean_options o,
     site at = site()) {
     return K::call(tn_mean_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype,
-        self.value}, o.out);
+        tensor_ref(self).value}, o.out);
 }
 template <class K = as_objects> inline typename K::one median(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -3796,7 +3878,7 @@ template <class K = as_objects> inline typename K::template many<tn_values_indic
     return K::call(tn_mode_at, at, {o.out, o.dim.value, o.keepdim.value, self.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one movedim(tensor_ref self,
-    int_list source, int_list destination, site at = site()) {
+    int_or_list source, int_or_list destination, site at = site()) {
     return K::call(tn_movedim_at, at, {self.value, source.value, destination.value});
 }
 typedef l1_loss_options mse_loss_options;
@@ -3963,43 +4045,43 @@ template <class K = as_objects> inline typename K::one neg_(tensor_ref self, sit
 }
 typedef empty_like_options new_empty_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_empty(tensor_ref self,
-    int_list size, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    int_or_list size, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
     site at = site()) {
     return K::call(tn_new_empty_at, at, {dtype, device, self.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_empty(tensor_ref self,
-    int_list size, new_empty_options o, site at = site()) {
+    int_or_list size, new_empty_options o, site at = site()) {
     return K::call(tn_new_empty_at, at, {o.dtype, o.device, self.value, size.value});
 }
 typedef empty_like_options new_full_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_full(tensor_ref self,
-    int_list size, number fill_value, tn_dtype dtype = TN_NO_DTYPE,
+    int_or_list size, number fill_value, tn_dtype dtype = TN_NO_DTYPE,
     tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_new_full_at, at, {dtype, device, self.value, size.value, fill_value.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_full(tensor_ref self,
-    int_list size, number fill_value, new_full_options o, site at = site()) {
+    int_or_list size, number fill_value, new_full_options o, site at = site()) {
     return K::call(tn_new_full_at, at, {o.dtype, o.device, self.value, size.value,
         fill_value.value});
 }
 typedef empty_like_options new_ones_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_ones(tensor_ref self,
-    int_list size, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    int_or_list size, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
     site at = site()) {
     return K::call(tn_new_ones_at, at, {dtype, device, self.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_ones(tensor_ref self,
-    int_list size, new_ones_options o, site at = site()) {
+    int_or_list size, new_ones_options o, site at = site()) {
     return K::call(tn_new_ones_at, at, {o.dtype, o.device, self.value, size.value});
 }
 typedef empty_like_options new_zeros_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_zeros(tensor_ref self,
-    int_list size, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    int_or_list size, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
     site at = site()) {
     return K::call(tn_new_zeros_at, at, {dtype, device, self.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one new_zeros(tensor_ref self,
-    int_list size, new_zeros_options o, site at = site()) {
+    int_or_list size, new_zeros_options o, site at = site()) {
     return K::call(tn_new_zeros_at, at, {o.dtype, o.device, self.value, size.value});
 }
 template <class K = as_objects> inline typename K::one nextafter(tensor_ref self, tensor_ref other,
@@ -4027,7 +4109,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one nll_loss(te
     return K::call(tn_nll_loss_at, at, {o.weight.value, o.ignore_index.value, o.reduction,
         input.value, target.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one nll_loss_input_grad(tensor_ref grad, tensor_ref target, tensor_ref weight, tensor_ref total_weight, int_list input_size, integer ignore_index, tn_reduction reduction, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one nll_loss_input_grad(tensor_ref grad, tensor_ref target, tensor_ref weight, tensor_ref total_weight, int_or_list input_size, integer ignore_index, tn_reduction reduction, site at = site()) {
     return K::call(tn_nll_loss_input_grad_at, at, {grad.value, target.value, weight.value,
         total_weight.value, input_size.value, ignore_index.value, reduction});
 }
@@ -4056,12 +4138,12 @@ struct norm_options {
     typedef norm_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(number, p, number())
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(flag, keepdim, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one norm(tensor_ref self,
-    number p = number(), int_list dim = int_list(tn_no_dims()), flag keepdim = false,
+    number p = number(), int_or_list dim = int_list(tn_no_dims()), flag keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, site at = site()) {
     return K::call(tn_norm_at, at, {nullptr, p.value, dim.value, keepdim.value, dtype, self.value});
 }
@@ -4093,11 +4175,11 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one one_hot(ten
     return K::call(tn_one_hot_at, at, {o.num_classes.value, self.value});
 }
 typedef arange_options ones_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one ones(int_list size,
+template <class K = as_objects> TN_USE_RESULT inline typename K::one ones(int_or_list size,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_ones_at, at, {nullptr, dtype, device, size.value});
 }
-template <class K = as_objects> inline typename K::one ones(int_list size, ones_options o,
+template <class K = as_objects> inline typename K::one ones(int_or_list size, ones_options o,
     site at = site()) {
     return K::call(tn_ones_at, at, {o.out.value, o.dtype, o.device, size.value}, o.out);
 }
@@ -4141,11 +4223,12 @@ struct pad_options {
     TNI_OPTION(tn_maybe, value, TN_NO_FLOAT)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one pad(tensor_ref input,
-    int_list pad, const char *mode = "constant", tn_maybe value = TN_NO_FLOAT, site at = site()) {
+    int_or_list pad, const char *mode = "constant", tn_maybe value = TN_NO_FLOAT, site at = site())
+    {
     return K::call(tn_pad_at, at, {mode, value, input.value, pad.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one pad(tensor_ref input,
-    int_list pad, pad_options o, site at = site()) {
+    int_or_list pad, pad_options o, site at = site()) {
     return K::call(tn_pad_at, at, {o.mode, o.value, input.value, pad.value});
 }
 struct pairwise_distance_options {
@@ -4170,7 +4253,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one pdist(tenso
     return K::call(tn_pdist_at, at, {o.p, self.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one permute(tensor_ref self,
-    int_list dims, site at = site()) {
+    int_or_list dims, site at = site()) {
     return K::call(tn_permute_at, at, {self.value, dims.value});
 }
 struct pinverse_options {
@@ -4299,12 +4382,12 @@ struct rand_options {
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::one rand(int_list size,
+template <class K = as_objects> TN_USE_RESULT inline typename K::one rand(int_or_list size,
     tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
     tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_rand_at, at, {nullptr, generator, dtype, device, size.value});
 }
-template <class K = as_objects> inline typename K::one rand(int_list size, rand_options o,
+template <class K = as_objects> inline typename K::one rand(int_or_list size, rand_options o,
     site at = site()) {
     return K::call(tn_rand_at, at, {o.out.value, o.generator, o.dtype, o.device, size.value},
         o.out);
@@ -4320,34 +4403,36 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one rand_like(t
 }
 typedef rand_options randint_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one randint(integer high,
-    int_list size, tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
+    int_or_list size, tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
     tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_randint_at, at, {nullptr, generator, dtype, device, high.value, size.value});
 }
-template <class K = as_objects> inline typename K::one randint(integer high, int_list size,
+template <class K = as_objects> inline typename K::one randint(integer high, int_or_list size,
     randint_options o, site at = site()) {
     return K::call(tn_randint_at, at, {o.out.value, o.generator, o.dtype, o.device, high.value,
         size.value}, o.out);
 }
 typedef rand_options randint_low_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one randint(integer low,
-    integer high, int_list size, tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, site at = site()) {
+template <class K = as_objects, class N1> TN_USE_RESULT inline typename K::one randint(integer low,
+    N1 high, int_or_list size, tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, site at = site(), typename is_number<N1>::type * = nullptr)
+    {
     return K::call(tn_randint_low_at, at, {nullptr, generator, dtype, device, low.value,
-        high.value, size.value});
+        integer(high).value, size.value});
 }
-template <class K = as_objects> inline typename K::one randint(integer low, integer high,
-    int_list size, randint_low_options o, site at = site()) {
+template <class K = as_objects, class N1> inline typename K::one randint(integer low, N1 high,
+    int_or_list size, randint_low_options o, site at = site(),
+    typename is_number<N1>::type * = nullptr) {
     return K::call(tn_randint_low_at, at, {o.out.value, o.generator, o.dtype, o.device, low.value,
-        high.value, size.value}, o.out);
+        integer(high).value, size.value}, o.out);
 }
 typedef rand_options randn_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one randn(int_list size,
+template <class K = as_objects> TN_USE_RESULT inline typename K::one randn(int_or_list size,
     tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
     tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_randn_at, at, {nullptr, generator, dtype, device, size.value});
 }
-template <class K = as_objects> inline typename K::one randn(int_list size, randn_options o,
+template <class K = as_objects> inline typename K::one randn(int_or_list size, randn_options o,
     site at = site()) {
     return K::call(tn_randn_at, at, {o.out.value, o.generator, o.dtype, o.device, size.value},
         o.out);
@@ -4390,7 +4475,7 @@ template <class K = as_objects> inline typename K::one reciprocal_(tensor_ref se
     return K::write(tn_reciprocal_inplace_at, at, {nullptr, self.value});
 }
 template <class K = as_objects> inline typename K::one reflection_pad(tensor_ref self,
-    int_list padding, out_options o = {}, site at = site()) {
+    int_or_list padding, out_options o = {}, site at = site()) {
     return K::call(tn_reflection_pad_at, at, {o.out.value, self.value, padding.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one relu(tensor_ref self, out_options o = {},
@@ -4417,12 +4502,12 @@ template <class K = as_objects> inline typename K::one renorm_(tensor_ref self, 
     integer dim, double maxnorm, site at = site()) {
     return K::write(tn_renorm_inplace_at, at, {nullptr, self.value, p, dim.value, maxnorm});
 }
-template <class K = as_objects> inline typename K::one repeat(tensor_ref self, int_list repeats,
+template <class K = as_objects> inline typename K::one repeat(tensor_ref self, int_or_list repeats,
     out_options o = {}, site at = site()) {
     return K::call(tn_repeat_at, at, {o.out.value, self.value, repeats.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one replication_pad(tensor_ref self,
-    int_list padding, out_options o = {}, site at = site()) {
+    int_or_list padding, out_options o = {}, site at = site()) {
     return K::call(tn_replication_pad_at, at, {o.out.value, self.value, padding.value}, o.out);
 }
 struct resample_options {
@@ -4434,28 +4519,32 @@ struct resample_options {
     TNI_OPTION(flag, antialias, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one resample(tensor_ref self,
-    int_list size, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR,
-    flag align_corners = false, flag antialias = false, site at = site()) {
+    int_or_list size, float_list scales = float_list(),
+    tn_resize_mode mode = TN_RESIZE_MODE_LINEAR, flag align_corners = false,
+    flag antialias = false, site at = site()) {
     return K::call(tn_resample_at, at, {nullptr, scales.value, mode, align_corners.value,
         antialias.value, self.value, size.value});
 }
-template <class K = as_objects> inline typename K::one resample(tensor_ref self, int_list size,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one resample(const S &self, int_or_list size,
     resample_options o, site at = site()) {
     return K::call(tn_resample_at, at, {o.out.value, o.scales.value, o.mode, o.align_corners.value,
-        o.antialias.value, self.value, size.value}, o.out);
+        o.antialias.value, tensor_ref(self).value, size.value}, o.out);
 }
 typedef resample_options resample_input_grad_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one resample_input_grad(tensor_ref grad, int_list input_size, integer dims, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR, flag align_corners = false, flag antialias = false, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::one resample_input_grad(tensor_ref grad, int_or_list input_size, integer dims, float_list scales = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_LINEAR, flag align_corners = false, flag antialias = false, site at = site()) {
     return K::call(tn_resample_input_grad_at, at, {nullptr, scales.value, mode,
         align_corners.value, antialias.value, grad.value, input_size.value, dims.value});
 }
-template <class K = as_objects> inline typename K::one resample_input_grad(tensor_ref grad,
-    int_list input_size, integer dims, resample_input_grad_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one resample_input_grad(const S &grad,
+    int_or_list input_size, integer dims, resample_input_grad_options o, site at = site()) {
     return K::call(tn_resample_input_grad_at, at, {o.out.value, o.scales.value, o.mode,
-        o.align_corners.value, o.antialias.value, grad.value, input_size.value, dims.value}, o.out);
+        o.align_corners.value, o.antialias.value, tensor_ref(grad).value, input_size.value,
+        dims.value}, o.out);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one reshape(tensor_ref self,
-    int_list shape, site at = site()) {
+    int_or_list shape, site at = site()) {
     return K::call(tn_reshape_at, at, {self.value, shape.value});
 }
 struct rms_norm_options {
@@ -4464,27 +4553,29 @@ struct rms_norm_options {
     TNI_OPTION(tn_maybe, eps, TN_NO_FLOAT)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rms_norm(tensor_ref input,
-    int_list normalized_shape, tensor_ref weight = tensor_ref(), tn_maybe eps = TN_NO_FLOAT,
+    int_or_list normalized_shape, tensor_ref weight = tensor_ref(), tn_maybe eps = TN_NO_FLOAT,
     site at = site()) {
     return K::call(tn_rms_norm_at, at, {weight.value, eps, input.value, normalized_shape.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one rms_norm(tensor_ref input,
-    int_list normalized_shape, rms_norm_options o, site at = site()) {
+    int_or_list normalized_shape, rms_norm_options o, site at = site()) {
     return K::call(tn_rms_norm_at, at, {o.weight.value, o.eps, input.value,
         normalized_shape.value});
 }
 struct roll_options {
     typedef roll_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dims, int_list())
+    TNI_OPTION(kept_int_or_list, dims, int_list())
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one roll(tensor_ref self,
-    int_list shifts, int_list dims = int_list(), site at = site()) {
+    int_or_list shifts, int_or_list dims = int_list(), site at = site()) {
     return K::call(tn_roll_at, at, {nullptr, dims.value, self.value, shifts.value});
 }
-template <class K = as_objects> inline typename K::one roll(tensor_ref self, int_list shifts,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one roll(const S &self, int_or_list shifts,
     roll_options o, site at = site()) {
-    return K::call(tn_roll_at, at, {o.out.value, o.dims.value, self.value, shifts.value}, o.out);
+    return K::call(tn_roll_at, at, {o.out.value, o.dims.value, tensor_ref(self).value,
+        shifts.value}, o.out);
 }
 template <class K = as_objects> inline typename K::one round(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -4832,6 +4923,38 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type sort(tensor_ref self, sort_options o, site at = site()) {
     return K::call(tn_sort_at, at, {o.out, o.dim.value, o.descending.value, self.value}, o.out);
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_indices_values>::type sparse_coalesce(tensor_ref indices, tensor_ref values, int_or_list size, site at = site()) {
+    return K::call(tn_sparse_coalesce_at, at, {indices.value, values.value, size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_distinct(tensor_ref self, site at = site()) {
+    return K::call(tn_sparse_distinct_at, at, {self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_keys(tensor_ref indices, int_or_list size, site at = site()) {
+    return K::call(tn_sparse_keys_at, at, {indices.value, size.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_mm(tensor_ref indices,
+    tensor_ref values, integer rows, tensor_ref dense, site at = site()) {
+    return K::call(tn_sparse_mm_at, at, {indices.value, values.value, rows.value, dense.value});
+}
+struct sparse_softmax_options {
+    typedef sparse_softmax_options self_;
+    TNI_OPTION(flag, log, false)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_softmax(tensor_ref indices, tensor_ref values, int_or_list size, integer dim, flag log = false, site at = site()) {
+    return K::call(tn_sparse_softmax_at, at, {log.value, indices.value, values.value, size.value,
+        dim.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_softmax(tensor_ref indices, tensor_ref values, int_or_list size, integer dim, sparse_softmax_options o, site at = site()) {
+    return K::call(tn_sparse_softmax_at, at, {o.log.value, indices.value, values.value, size.value,
+        dim.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_take(tensor_ref self,
+    tensor_ref indices, site at = site()) {
+    return K::call(tn_sparse_take_at, at, {self.value, indices.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_to_dense(tensor_ref indices, tensor_ref values, int_or_list size, site at = site()) {
+    return K::call(tn_sparse_to_dense_at, at, {indices.value, values.value, size.value});
+}
 namespace special {
 template <class K = as_objects> inline typename K::one airy_ai(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -5134,10 +5257,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::list split(tens
     return K::call(tn_split_at, at, {o.dim.value, self.value, split_size.value});
 }
 typedef chunk_options split_with_sizes_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::list split_with_sizes(tensor_ref self, int_list split_sizes, integer dim = 0, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::list split_with_sizes(tensor_ref self, int_or_list split_sizes, integer dim = 0, site at = site()) {
     return K::call(tn_split_with_sizes_at, at, {dim.value, self.value, split_sizes.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::list split_with_sizes(tensor_ref self, int_list split_sizes, split_with_sizes_options o, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::list split_with_sizes(tensor_ref self, int_or_list split_sizes, split_with_sizes_options o, site at = site()) {
     return K::call(tn_split_with_sizes_at, at, {o.dim.value, self.value, split_sizes.value});
 }
 template <class K = as_objects> inline typename K::one sqrt(tensor_ref self, out_options o = {},
@@ -5158,12 +5281,13 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one squeeze(ten
     site at = site()) {
     return K::call(tn_squeeze_at, at, {self.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one squeeze(tensor_ref self,
-    integer dim, site at = site()) {
-    return K::call(tn_squeeze_dim_at, at, {self.value, dim.value});
+template <class K = as_objects,
+    class N1> TN_USE_RESULT inline typename K::one squeeze(tensor_ref self, N1 dim,
+    site at = site(), typename is_number<N1>::type * = nullptr) {
+    return K::call(tn_squeeze_dim_at, at, {self.value, integer(dim).value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one squeeze(tensor_ref self,
-    int_list dim, site at = site()) {
+    int_or_list dim, site at = site()) {
     return K::call(tn_squeeze_dims_at, at, {self.value, dim.value});
 }
 typedef cat_options stack_options;
@@ -5185,20 +5309,21 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one standard_ga
 struct std_options {
     typedef std_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(number, correction, number())
     TNI_OPTION(flag, keepdim, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one std(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false,
+    int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false,
     site at = site()) {
     return K::call(tn_std_at, at, {nullptr, dim.value, correction.value, keepdim.value,
         self.value});
 }
-template <class K = as_objects> inline typename K::one std(tensor_ref self, std_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one std(const S &self, std_options o,
     site at = site()) {
     return K::call(tn_std_at, at, {o.out.value, o.dim.value, o.correction.value, o.keepdim.value,
-        self.value}, o.out);
+        tensor_ref(self).value}, o.out);
 }
 struct stft_options {
     typedef stft_options self_;
@@ -5238,14 +5363,15 @@ template <class K = as_objects> inline typename K::one sub_(tensor_ref self,
 }
 typedef mean_options sum_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one sum(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
+    int_or_list dim = int_list(tn_no_dims()), flag keepdim = false, tn_dtype dtype = TN_NO_DTYPE,
     site at = site()) {
     return K::call(tn_sum_at, at, {nullptr, dim.value, keepdim.value, dtype, self.value});
 }
-template <class K = as_objects> inline typename K::one sum(tensor_ref self, sum_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one sum(const S &self, sum_options o,
     site at = site()) {
-    return K::call(tn_sum_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype, self.value},
-        o.out);
+    return K::call(tn_sum_at, at, {o.out.value, o.dim.value, o.keepdim.value, o.dtype,
+        tensor_ref(self).value}, o.out);
 }
 struct svd_options {
     typedef svd_options self_;
@@ -5444,7 +5570,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::list unbind(ten
     return K::call(tn_unbind_at, at, {o.dim.value, self.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one unflatten(tensor_ref self,
-    integer dim, int_list sizes, site at = site()) {
+    integer dim, int_or_list sizes, site at = site()) {
     return K::call(tn_unflatten_at, at, {self.value, dim.value, sizes.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one unfold(tensor_ref self,
@@ -5467,31 +5593,33 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one unsqueeze(t
 }
 typedef std_options var_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one var(tensor_ref self,
-    int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false,
+    int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false,
     site at = site()) {
     return K::call(tn_var_at, at, {nullptr, dim.value, correction.value, keepdim.value,
         self.value});
 }
-template <class K = as_objects> inline typename K::one var(tensor_ref self, var_options o,
+template <class K = as_objects, class S,
+    class = detail::refers<S>> inline typename K::one var(const S &self, var_options o,
     site at = site()) {
     return K::call(tn_var_at, at, {o.out.value, o.dim.value, o.correction.value, o.keepdim.value,
-        self.value}, o.out);
+        tensor_ref(self).value}, o.out);
 }
 struct var_mean_options {
     typedef var_mean_options self_;
-    TNI_OPTION(kept_int_list, dim, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, dim, int_list(tn_no_dims()))
     TNI_OPTION(number, correction, number())
     TNI_OPTION(flag, keepdim, false)
 };
-template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_var_mean_results>::type var_mean(tensor_ref self, int_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_var_mean_results>::type var_mean(tensor_ref self, int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) {
     return K::call(tn_var_mean_at, at, {dim.value, correction.value, keepdim.value, self.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_var_mean_results>::type var_mean(tensor_ref self, var_mean_options o, site at = site()) {
+template <class K = as_objects, class S,
+    class = detail::refers<S>> TN_USE_RESULT inline typename K::template many<tn_var_mean_results>::type var_mean(const S &self, var_mean_options o, site at = site()) {
     return K::call(tn_var_mean_at, at, {o.dim.value, o.correction.value, o.keepdim.value,
-        self.value});
+        tensor_ref(self).value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one view(tensor_ref self,
-    int_list size, site at = site()) {
+    int_or_list size, site at = site()) {
     return K::call(tn_view_at, at, {self.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one view_as_complex(tensor_ref self, site at = site()) {
@@ -5529,11 +5657,11 @@ template <class K = as_objects> inline typename K::one zero_(tensor_ref self, si
     return K::write(tn_zero_inplace_at, at, {self.value});
 }
 typedef arange_options zeros_options;
-template <class K = as_objects> TN_USE_RESULT inline typename K::one zeros(int_list size,
+template <class K = as_objects> TN_USE_RESULT inline typename K::one zeros(int_or_list size,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site()) {
     return K::call(tn_zeros_at, at, {nullptr, dtype, device, size.value});
 }
-template <class K = as_objects> inline typename K::one zeros(int_list size, zeros_options o,
+template <class K = as_objects> inline typename K::one zeros(int_or_list size, zeros_options o,
     site at = site()) {
     return K::call(tn_zeros_at, at, {o.out.value, o.dtype, o.device, size.value}, o.out);
 }
@@ -5682,6 +5810,10 @@ TNI_TN_END
 #define tn_conv_transpose1d(...) tn::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_transpose2d(...) tn::conv_transpose2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_transpose3d(...) tn::conv_transpose3d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_convert_indices_from_coo_to_csr(...) \
+    tn::convert_indices_from_coo_to_csr<tn::detail::as_c>(__VA_ARGS__)
+#define tn_convert_indices_from_csr_to_coo(...) \
+    tn::convert_indices_from_csr_to_coo<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copy_(...) tn::copy_<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign(...) tn::copysign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_copysign_(...) tn::copysign_<tn::detail::as_c>(__VA_ARGS__)
@@ -6198,6 +6330,13 @@ TNI_TN_END
 #define tn_softshrink(...) tn::softshrink<tn::detail::as_c>(__VA_ARGS__)
 #define tn_softsign(...) tn::softsign<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sort(...) tn::sort<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_coalesce(...) tn::sparse_coalesce<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_distinct(...) tn::sparse_distinct<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_keys(...) tn::sparse_keys<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_mm(...) tn::sparse_mm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_softmax(...) tn::sparse_softmax<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_take(...) tn::sparse_take<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_to_dense(...) tn::sparse_to_dense<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_airy_ai(...) tn::special::airy_ai<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_bessel_j0(...) tn::special::bessel_j0<tn::detail::as_c>(__VA_ARGS__)
 #define tn_special_bessel_j1(...) tn::special::bessel_j1<tn::detail::as_c>(__VA_ARGS__)

@@ -803,6 +803,67 @@ template <class K> class softmax2d : public detail::module_of<K, tn_nn_softmax2d
 typedef rows::softmax2d<detail::as_objects> softmax2d;
 }
 namespace nn {
+struct adaptive_log_softmax_with_loss_options {
+    typedef adaptive_log_softmax_with_loss_options self_;
+    TNI_OPTION(double, div_value, 4)
+    TNI_OPTION(flag, head_bias, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+struct output_loss {
+    tensor output, loss;
+};
+template <>
+struct detail::in_objects<tn_output_loss> {
+    typedef output_loss type;
+    static type made(const tn_output_loss &c) {
+        type r = {tensor::take(c.output), tensor::take(c.loss)};
+        return r;
+    }
+    static type borrowed(const tn_output_loss &c) {
+        type r = {tensor(c.output), tensor(c.loss)};
+        return r;
+    }
+};
+namespace nn {
+template <class K = as_objects> inline typename K::template many<tn_output_loss>::type adaptive_log_softmax_with_loss_forward(tn_module *module, tensor_ref input_, tensor_ref target_, site at = site()) {
+    return K::call(tn_nn_adaptive_log_softmax_with_loss_forward_at, at, {module, input_.value,
+        target_.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class adaptive_log_softmax_with_loss : public detail::module_of<K,
+    tn_nn_adaptive_log_softmax_with_loss_self> {
+  public:
+    template <class Z = void> explicit adaptive_log_softmax_with_loss(integer in_features,
+        integer n_classes, int_or_list cutoffs, first_option<double> div_value = 4,
+        flag head_bias = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_adaptive_log_softmax_with_loss_args a = {div_value.value, head_bias.value,
+            dtype, device, in_features.value, n_classes.value, cutoffs.value};
+        this->made(tn_nn_adaptive_log_softmax_with_loss_at(at.file, at.line, &a));
+    }
+    explicit adaptive_log_softmax_with_loss(integer in_features, integer n_classes,
+        int_or_list cutoffs, adaptive_log_softmax_with_loss_options o, site at = site::here()) {
+        const tn_nn_adaptive_log_softmax_with_loss_args a = {o.div_value, o.head_bias.value,
+            o.dtype, o.device, in_features.value, n_classes.value, cutoffs.value};
+        this->made(tn_nn_adaptive_log_softmax_with_loss_at(at.file, at.line, &a));
+    }
+    explicit adaptive_log_softmax_with_loss(const nn::module &m, site at = site::here()) {
+        this->same(m, "adaptive_log_softmax_with_loss", at);
+    }
+    typename K::template many<tn_output_loss>::type operator()(tensor_ref input_,
+        tensor_ref target_, site at = site::here()) const {
+        return K::call(tn_nn_adaptive_log_softmax_with_loss_forward_at, at, {this->p_, input_.value,
+            target_.value});
+    }
+};
+}
+typedef rows::adaptive_log_softmax_with_loss<detail::as_objects> adaptive_log_softmax_with_loss;
+}
+namespace nn {
 struct multihead_attention_options {
     typedef multihead_attention_options self_;
     TNI_OPTION(double, dropout, 0)
@@ -1089,10 +1150,10 @@ struct conv_transpose1d_options {
 namespace nn {
 struct conv_transpose1d_forward_options {
     typedef conv_transpose1d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
-    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref input, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, module, input.value});
 }
 template <class K = as_objects> inline typename K::one conv_transpose1d_forward(tn_module *module,
@@ -1128,7 +1189,7 @@ template <class K> class conv_transpose1d : public detail::module_of<K,
     }
     tensor weight() const { return this->part_at(&tn_nn_conv_transpose1d_self::weight); }
     tensor bias() const { return this->part_at(&tn_nn_conv_transpose1d_self::bias); }
-    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+    typename K::one operator()(tensor_ref input, int_or_list output_size = int_list(tn_no_dims()),
         site at = site::here()) const {
         return K::call(tn_nn_conv_transpose1d_forward_at, at, {output_size.value, this->p_,
             input.value});
@@ -1159,10 +1220,10 @@ struct conv_transpose2d_options {
 namespace nn {
 struct conv_transpose2d_forward_options {
     typedef conv_transpose2d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
-    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref input, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, module, input.value});
 }
 template <class K = as_objects> inline typename K::one conv_transpose2d_forward(tn_module *module,
@@ -1198,7 +1259,7 @@ template <class K> class conv_transpose2d : public detail::module_of<K,
     }
     tensor weight() const { return this->part_at(&tn_nn_conv_transpose2d_self::weight); }
     tensor bias() const { return this->part_at(&tn_nn_conv_transpose2d_self::bias); }
-    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+    typename K::one operator()(tensor_ref input, int_or_list output_size = int_list(tn_no_dims()),
         site at = site::here()) const {
         return K::call(tn_nn_conv_transpose2d_forward_at, at, {output_size.value, this->p_,
             input.value});
@@ -1229,10 +1290,10 @@ struct conv_transpose3d_options {
 namespace nn {
 struct conv_transpose3d_forward_options {
     typedef conv_transpose3d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
-    tensor_ref input, int_list output_size = int_list(tn_no_dims()), site at = site()) {
+    tensor_ref input, int_or_list output_size = int_list(tn_no_dims()), site at = site()) {
     return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, module, input.value});
 }
 template <class K = as_objects> inline typename K::one conv_transpose3d_forward(tn_module *module,
@@ -1268,7 +1329,7 @@ template <class K> class conv_transpose3d : public detail::module_of<K,
     }
     tensor weight() const { return this->part_at(&tn_nn_conv_transpose3d_self::weight); }
     tensor bias() const { return this->part_at(&tn_nn_conv_transpose3d_self::bias); }
-    typename K::one operator()(tensor_ref input, int_list output_size = int_list(tn_no_dims()),
+    typename K::one operator()(tensor_ref input, int_or_list output_size = int_list(tn_no_dims()),
         site at = site::here()) const {
         return K::call(tn_nn_conv_transpose3d_forward_at, at, {output_size.value, this->p_,
             input.value});
@@ -1388,7 +1449,7 @@ template <class K> class unfold : public detail::module_of<K, tn_nn_unfold_self>
             o.device, kernel_size.value};
         this->made(tn_nn_unfold_at(at.file, at.line, &a));
     }
-    explicit unfold(std::initializer_list<int64_t> l, site at = site::here())
+    explicit unfold(std::initializer_list<integer> l, site at = site::here())
         : unfold(size_list(l), unfold_options(), at) {}
     explicit unfold(const nn::module &m, site at = site::here()) {
         this->same(m, "unfold", at);
@@ -1513,6 +1574,7 @@ struct embedding_options {
     typedef embedding_options self_;
     TNI_OPTION(integer, padding_idx, TN_NONE)
     TNI_OPTION(flag, scale_grad_by_freq, false)
+    TNI_OPTION(flag, sparse, false)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
     TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
 };
@@ -1522,16 +1584,16 @@ namespace rows {
 template <class K> class embedding : public detail::module_of<K, tn_nn_embedding_self> {
   public:
     template <class Z = void> explicit embedding(integer num_embeddings, integer embedding_dim,
-        integer padding_idx = TN_NONE, flag scale_grad_by_freq = false,
+        integer padding_idx = TN_NONE, flag scale_grad_by_freq = false, flag sparse = false,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_embedding_args a = {padding_idx.value, scale_grad_by_freq.value, dtype, device,
-            num_embeddings.value, embedding_dim.value};
+        const tn_nn_embedding_args a = {padding_idx.value, scale_grad_by_freq.value, sparse.value,
+            dtype, device, num_embeddings.value, embedding_dim.value};
         this->made(tn_nn_embedding_at(at.file, at.line, &a));
     }
     explicit embedding(integer num_embeddings, integer embedding_dim, embedding_options o,
         site at = site::here()) {
-        const tn_nn_embedding_args a = {o.padding_idx.value, o.scale_grad_by_freq.value, o.dtype,
-            o.device, num_embeddings.value, embedding_dim.value};
+        const tn_nn_embedding_args a = {o.padding_idx.value, o.scale_grad_by_freq.value,
+            o.sparse.value, o.dtype, o.device, num_embeddings.value, embedding_dim.value};
         this->made(tn_nn_embedding_at(at.file, at.line, &a));
     }
     explicit embedding(const nn::module &m, site at = site::here()) {
@@ -1547,6 +1609,7 @@ struct embedding_bag_options {
     typedef embedding_bag_options self_;
     TNI_OPTION(flag, scale_grad_by_freq, false)
     TNI_OPTION(tn_bag_mode, mode, TN_BAG_MODE_MEAN)
+    TNI_OPTION(flag, sparse, false)
     TNI_OPTION(flag, include_last_offset, false)
     TNI_OPTION(integer, padding_idx, TN_NONE)
     TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
@@ -1576,17 +1639,17 @@ namespace rows {
 template <class K> class embedding_bag : public detail::module_of<K, tn_nn_embedding_bag_self> {
   public:
     template <class Z = void> explicit embedding_bag(integer num_embeddings, integer embedding_dim,
-        flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN,
+        flag scale_grad_by_freq = false, tn_bag_mode mode = TN_BAG_MODE_MEAN, flag sparse = false,
         flag include_last_offset = false, integer padding_idx = TN_NONE,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
-        const tn_nn_embedding_bag_args a = {scale_grad_by_freq.value, mode,
+        const tn_nn_embedding_bag_args a = {scale_grad_by_freq.value, mode, sparse.value,
             include_last_offset.value, padding_idx.value, dtype, device, num_embeddings.value,
             embedding_dim.value};
         this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
     }
     explicit embedding_bag(integer num_embeddings, integer embedding_dim, embedding_bag_options o,
         site at = site::here()) {
-        const tn_nn_embedding_bag_args a = {o.scale_grad_by_freq.value, o.mode,
+        const tn_nn_embedding_bag_args a = {o.scale_grad_by_freq.value, o.mode, o.sparse.value,
             o.include_last_offset.value, o.padding_idx.value, o.dtype, o.device,
             num_embeddings.value, embedding_dim.value};
         this->made(tn_nn_embedding_bag_at(at.file, at.line, &a));
@@ -2808,6 +2871,49 @@ template <class K> class batch_norm3d : public detail::module_of<K, tn_nn_batch_
 typedef rows::batch_norm3d<detail::as_objects> batch_norm3d;
 }
 namespace nn {
+struct sync_batch_norm_options {
+    typedef sync_batch_norm_options self_;
+    TNI_OPTION(double, eps, 1e-05)
+    TNI_OPTION(tn_maybe, momentum, TN_SOME(0.1))
+    TNI_OPTION(flag, affine, true)
+    TNI_OPTION(flag, track_running_stats, true)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class sync_batch_norm : public detail::module_of<K, tn_nn_sync_batch_norm_self> {
+  public:
+    template <class Z = void> explicit sync_batch_norm(integer num_features,
+        first_option<double> eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), flag affine = true,
+        flag track_running_stats = true, flag bias = true, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_sync_batch_norm_args a = {eps.value, momentum, affine.value,
+            track_running_stats.value, bias.value, dtype, device, num_features.value};
+        this->made(tn_nn_sync_batch_norm_at(at.file, at.line, &a));
+    }
+    explicit sync_batch_norm(integer num_features, sync_batch_norm_options o,
+        site at = site::here()) {
+        const tn_nn_sync_batch_norm_args a = {o.eps, o.momentum, o.affine.value,
+            o.track_running_stats.value, o.bias.value, o.dtype, o.device, num_features.value};
+        this->made(tn_nn_sync_batch_norm_at(at.file, at.line, &a));
+    }
+    explicit sync_batch_norm(const nn::module &m, site at = site::here()) {
+        this->same(m, "sync_batch_norm", at);
+    }
+    tensor weight() const { return this->part_at(&tn_nn_sync_batch_norm_self::weight); }
+    tensor bias() const { return this->part_at(&tn_nn_sync_batch_norm_self::bias); }
+    tensor running_mean() const { return this->part_at(&tn_nn_sync_batch_norm_self::running_mean); }
+    tensor running_var() const { return this->part_at(&tn_nn_sync_batch_norm_self::running_var); }
+    tensor num_batches_tracked() const {
+        return this->part_at(&tn_nn_sync_batch_norm_self::num_batches_tracked); }
+};
+}
+typedef rows::sync_batch_norm<detail::as_objects> sync_batch_norm;
+}
+namespace nn {
 struct instance_norm1d_options {
     typedef instance_norm1d_options self_;
     TNI_OPTION(double, eps, 1e-05)
@@ -2950,18 +3056,21 @@ namespace nn {
 namespace rows {
 template <class K> class layer_norm : public detail::module_of<K, tn_nn_layer_norm_self> {
   public:
-    template <class Z = void> explicit layer_norm(int_list normalized_shape,
+    template <class Z = void> explicit layer_norm(int_or_list normalized_shape,
         first_option<double> eps = 1e-05, flag elementwise_affine = true, flag bias = true,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_layer_norm_args a = {eps.value, elementwise_affine.value, bias.value, dtype,
             device, normalized_shape.value};
         this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
     }
-    explicit layer_norm(int_list normalized_shape, layer_norm_options o, site at = site::here()) {
+    explicit layer_norm(int_or_list normalized_shape, layer_norm_options o, site at = site::here())
+        {
         const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine.value, o.bias.value, o.dtype,
             o.device, normalized_shape.value};
         this->made(tn_nn_layer_norm_at(at.file, at.line, &a));
     }
+    explicit layer_norm(std::initializer_list<integer> l, site at = site::here())
+        : layer_norm(int_or_list(l), layer_norm_options(), at) {}
     explicit layer_norm(const nn::module &m, site at = site::here()) {
         this->same(m, "layer_norm", at);
     }
@@ -3085,18 +3194,20 @@ namespace nn {
 namespace rows {
 template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
   public:
-    template <class Z = void> explicit rms_norm(int_list normalized_shape,
+    template <class Z = void> explicit rms_norm(int_or_list normalized_shape,
         tn_maybe eps = TN_NO_FLOAT, flag elementwise_affine = true, tn_dtype dtype = TN_NO_DTYPE,
         tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_rms_norm_args a = {eps, elementwise_affine.value, dtype, device,
             normalized_shape.value};
         this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
     }
-    explicit rms_norm(int_list normalized_shape, rms_norm_options o, site at = site::here()) {
+    explicit rms_norm(int_or_list normalized_shape, rms_norm_options o, site at = site::here()) {
         const tn_nn_rms_norm_args a = {o.eps, o.elementwise_affine.value, o.dtype, o.device,
             normalized_shape.value};
         this->made(tn_nn_rms_norm_at(at.file, at.line, &a));
     }
+    explicit rms_norm(std::initializer_list<integer> l, site at = site::here())
+        : rms_norm(int_or_list(l), rms_norm_options(), at) {}
     explicit rms_norm(const nn::module &m, site at = site::here()) {
         this->same(m, "rms_norm", at);
     }
@@ -3209,7 +3320,7 @@ template <class K> class zero_pad1d : public detail::module_of<K, tn_nn_zero_pad
         const tn_nn_zero_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_zero_pad1d_at(at.file, at.line, &a));
     }
-    explicit zero_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit zero_pad1d(std::initializer_list<integer> l, site at = site::here())
         : zero_pad1d(size_list(l), zero_pad1d_options(), at) {}
     explicit zero_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "zero_pad1d", at);
@@ -3238,7 +3349,7 @@ template <class K> class zero_pad2d : public detail::module_of<K, tn_nn_zero_pad
         const tn_nn_zero_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_zero_pad2d_at(at.file, at.line, &a));
     }
-    explicit zero_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit zero_pad2d(std::initializer_list<integer> l, site at = site::here())
         : zero_pad2d(size_list(l), zero_pad2d_options(), at) {}
     explicit zero_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "zero_pad2d", at);
@@ -3267,7 +3378,7 @@ template <class K> class zero_pad3d : public detail::module_of<K, tn_nn_zero_pad
         const tn_nn_zero_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_zero_pad3d_at(at.file, at.line, &a));
     }
-    explicit zero_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit zero_pad3d(std::initializer_list<integer> l, site at = site::here())
         : zero_pad3d(size_list(l), zero_pad3d_options(), at) {}
     explicit zero_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "zero_pad3d", at);
@@ -3298,7 +3409,7 @@ template <class K> class reflection_pad1d : public detail::module_of<K,
         const tn_nn_reflection_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_reflection_pad1d_at(at.file, at.line, &a));
     }
-    explicit reflection_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit reflection_pad1d(std::initializer_list<integer> l, site at = site::here())
         : reflection_pad1d(size_list(l), reflection_pad1d_options(), at) {}
     explicit reflection_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "reflection_pad1d", at);
@@ -3329,7 +3440,7 @@ template <class K> class reflection_pad2d : public detail::module_of<K,
         const tn_nn_reflection_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_reflection_pad2d_at(at.file, at.line, &a));
     }
-    explicit reflection_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit reflection_pad2d(std::initializer_list<integer> l, site at = site::here())
         : reflection_pad2d(size_list(l), reflection_pad2d_options(), at) {}
     explicit reflection_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "reflection_pad2d", at);
@@ -3360,7 +3471,7 @@ template <class K> class reflection_pad3d : public detail::module_of<K,
         const tn_nn_reflection_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_reflection_pad3d_at(at.file, at.line, &a));
     }
-    explicit reflection_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit reflection_pad3d(std::initializer_list<integer> l, site at = site::here())
         : reflection_pad3d(size_list(l), reflection_pad3d_options(), at) {}
     explicit reflection_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "reflection_pad3d", at);
@@ -3391,7 +3502,7 @@ template <class K> class replication_pad1d : public detail::module_of<K,
         const tn_nn_replication_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_replication_pad1d_at(at.file, at.line, &a));
     }
-    explicit replication_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit replication_pad1d(std::initializer_list<integer> l, site at = site::here())
         : replication_pad1d(size_list(l), replication_pad1d_options(), at) {}
     explicit replication_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "replication_pad1d", at);
@@ -3422,7 +3533,7 @@ template <class K> class replication_pad2d : public detail::module_of<K,
         const tn_nn_replication_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_replication_pad2d_at(at.file, at.line, &a));
     }
-    explicit replication_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit replication_pad2d(std::initializer_list<integer> l, site at = site::here())
         : replication_pad2d(size_list(l), replication_pad2d_options(), at) {}
     explicit replication_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "replication_pad2d", at);
@@ -3453,7 +3564,7 @@ template <class K> class replication_pad3d : public detail::module_of<K,
         const tn_nn_replication_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_replication_pad3d_at(at.file, at.line, &a));
     }
-    explicit replication_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit replication_pad3d(std::initializer_list<integer> l, site at = site::here())
         : replication_pad3d(size_list(l), replication_pad3d_options(), at) {}
     explicit replication_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "replication_pad3d", at);
@@ -3482,7 +3593,7 @@ template <class K> class circular_pad1d : public detail::module_of<K, tn_nn_circ
         const tn_nn_circular_pad1d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_circular_pad1d_at(at.file, at.line, &a));
     }
-    explicit circular_pad1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit circular_pad1d(std::initializer_list<integer> l, site at = site::here())
         : circular_pad1d(size_list(l), circular_pad1d_options(), at) {}
     explicit circular_pad1d(const nn::module &m, site at = site::here()) {
         this->same(m, "circular_pad1d", at);
@@ -3511,7 +3622,7 @@ template <class K> class circular_pad2d : public detail::module_of<K, tn_nn_circ
         const tn_nn_circular_pad2d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_circular_pad2d_at(at.file, at.line, &a));
     }
-    explicit circular_pad2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit circular_pad2d(std::initializer_list<integer> l, site at = site::here())
         : circular_pad2d(size_list(l), circular_pad2d_options(), at) {}
     explicit circular_pad2d(const nn::module &m, site at = site::here()) {
         this->same(m, "circular_pad2d", at);
@@ -3540,7 +3651,7 @@ template <class K> class circular_pad3d : public detail::module_of<K, tn_nn_circ
         const tn_nn_circular_pad3d_args a = {o.dtype, o.device, padding.value};
         this->made(tn_nn_circular_pad3d_at(at.file, at.line, &a));
     }
-    explicit circular_pad3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit circular_pad3d(std::initializer_list<integer> l, site at = site::here())
         : circular_pad3d(size_list(l), circular_pad3d_options(), at) {}
     explicit circular_pad3d(const nn::module &m, site at = site::here()) {
         this->same(m, "circular_pad3d", at);
@@ -3578,7 +3689,7 @@ template <class K> class max_pool2d : public detail::module_of<K, tn_nn_max_pool
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool2d_at(at.file, at.line, &a));
     }
-    explicit max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_pool2d(std::initializer_list<integer> l, site at = site::here())
         : max_pool2d(size_list(l), max_pool2d_options(), at) {}
     explicit max_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool2d", at);
@@ -3617,7 +3728,7 @@ template <class K> class avg_pool2d : public detail::module_of<K, tn_nn_avg_pool
             kernel_size.value};
         this->made(tn_nn_avg_pool2d_at(at.file, at.line, &a));
     }
-    explicit avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit avg_pool2d(std::initializer_list<integer> l, site at = site::here())
         : avg_pool2d(size_list(l), avg_pool2d_options(), at) {}
     explicit avg_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool2d", at);
@@ -3648,7 +3759,7 @@ template <class K> class adaptive_avg_pool2d : public detail::module_of<K,
         const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_avg_pool2d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_avg_pool2d(size_list(l), adaptive_avg_pool2d_options(), at) {}
     explicit adaptive_avg_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool2d", at);
@@ -3686,7 +3797,7 @@ template <class K> class max_pool1d : public detail::module_of<K, tn_nn_max_pool
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool1d_at(at.file, at.line, &a));
     }
-    explicit max_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_pool1d(std::initializer_list<integer> l, site at = site::here())
         : max_pool1d(size_list(l), max_pool1d_options(), at) {}
     explicit max_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool1d", at);
@@ -3723,7 +3834,7 @@ template <class K> class avg_pool1d : public detail::module_of<K, tn_nn_avg_pool
             o.count_include_pad.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_avg_pool1d_at(at.file, at.line, &a));
     }
-    explicit avg_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit avg_pool1d(std::initializer_list<integer> l, site at = site::here())
         : avg_pool1d(size_list(l), avg_pool1d_options(), at) {}
     explicit avg_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool1d", at);
@@ -3754,7 +3865,7 @@ template <class K> class adaptive_avg_pool1d : public detail::module_of<K,
         const tn_nn_adaptive_avg_pool1d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool1d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_avg_pool1d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_avg_pool1d(size_list(l), adaptive_avg_pool1d_options(), at) {}
     explicit adaptive_avg_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool1d", at);
@@ -3785,7 +3896,7 @@ template <class K> class adaptive_avg_pool3d : public detail::module_of<K,
         const tn_nn_adaptive_avg_pool3d_args a = {o.dtype, o.device, output_size.value};
         this->made(tn_nn_adaptive_avg_pool3d_at(at.file, at.line, &a));
     }
-    explicit adaptive_avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_avg_pool3d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_avg_pool3d(size_list(l), adaptive_avg_pool3d_options(), at) {}
     explicit adaptive_avg_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_avg_pool3d", at);
@@ -3889,7 +4000,7 @@ template <class K> class max_pool3d : public detail::module_of<K, tn_nn_max_pool
             o.return_indices.value, o.ceil_mode.value, o.dtype, o.device, kernel_size.value};
         this->made(tn_nn_max_pool3d_at(at.file, at.line, &a));
     }
-    explicit max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_pool3d(std::initializer_list<integer> l, site at = site::here())
         : max_pool3d(size_list(l), max_pool3d_options(), at) {}
     explicit max_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_pool3d", at);
@@ -3928,7 +4039,7 @@ template <class K> class avg_pool3d : public detail::module_of<K, tn_nn_avg_pool
             kernel_size.value};
         this->made(tn_nn_avg_pool3d_at(at.file, at.line, &a));
     }
-    explicit avg_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit avg_pool3d(std::initializer_list<integer> l, site at = site::here())
         : avg_pool3d(size_list(l), avg_pool3d_options(), at) {}
     explicit avg_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "avg_pool3d", at);
@@ -3996,7 +4107,7 @@ template <class K> class adaptive_max_pool1d : public detail::module_of<K,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool1d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_max_pool1d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_max_pool1d(size_list(l), adaptive_max_pool1d_options(), at) {}
     explicit adaptive_max_pool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool1d", at);
@@ -4031,7 +4142,7 @@ template <class K> class adaptive_max_pool2d : public detail::module_of<K,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool2d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_max_pool2d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_max_pool2d(size_list(l), adaptive_max_pool2d_options(), at) {}
     explicit adaptive_max_pool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool2d", at);
@@ -4066,7 +4177,7 @@ template <class K> class adaptive_max_pool3d : public detail::module_of<K,
             output_size.value};
         this->made(tn_nn_adaptive_max_pool3d_at(at.file, at.line, &a));
     }
-    explicit adaptive_max_pool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit adaptive_max_pool3d(std::initializer_list<integer> l, site at = site::here())
         : adaptive_max_pool3d(size_list(l), adaptive_max_pool3d_options(), at) {}
     explicit adaptive_max_pool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "adaptive_max_pool3d", at);
@@ -4087,10 +4198,10 @@ struct max_unpool1d_options {
 namespace nn {
 struct max_unpool1d_forward_options {
     typedef max_unpool1d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one max_unpool1d_forward(tn_module *module,
-    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    tensor_ref input, tensor_ref indices, int_or_list output_size = int_list(tn_no_dims()),
     site at = site()) {
     return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, module, input.value,
         indices.value});
@@ -4117,13 +4228,13 @@ template <class K> class max_unpool1d : public detail::module_of<K, tn_nn_max_un
             kernel_size.value};
         this->made(tn_nn_max_unpool1d_at(at.file, at.line, &a));
     }
-    explicit max_unpool1d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_unpool1d(std::initializer_list<integer> l, site at = site::here())
         : max_unpool1d(size_list(l), max_unpool1d_options(), at) {}
     explicit max_unpool1d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool1d", at);
     }
     typename K::one operator()(tensor_ref input, tensor_ref indices,
-        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        int_or_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
         return K::call(tn_nn_max_unpool1d_forward_at, at, {output_size.value, this->p_, input.value,
             indices.value});
     }
@@ -4148,10 +4259,10 @@ struct max_unpool2d_options {
 namespace nn {
 struct max_unpool2d_forward_options {
     typedef max_unpool2d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one max_unpool2d_forward(tn_module *module,
-    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    tensor_ref input, tensor_ref indices, int_or_list output_size = int_list(tn_no_dims()),
     site at = site()) {
     return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, module, input.value,
         indices.value});
@@ -4178,13 +4289,13 @@ template <class K> class max_unpool2d : public detail::module_of<K, tn_nn_max_un
             kernel_size.value};
         this->made(tn_nn_max_unpool2d_at(at.file, at.line, &a));
     }
-    explicit max_unpool2d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_unpool2d(std::initializer_list<integer> l, site at = site::here())
         : max_unpool2d(size_list(l), max_unpool2d_options(), at) {}
     explicit max_unpool2d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool2d", at);
     }
     typename K::one operator()(tensor_ref input, tensor_ref indices,
-        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        int_or_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
         return K::call(tn_nn_max_unpool2d_forward_at, at, {output_size.value, this->p_, input.value,
             indices.value});
     }
@@ -4209,10 +4320,10 @@ struct max_unpool3d_options {
 namespace nn {
 struct max_unpool3d_forward_options {
     typedef max_unpool3d_forward_options self_;
-    TNI_OPTION(kept_int_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_int_or_list, output_size, int_list(tn_no_dims()))
 };
 template <class K = as_objects> inline typename K::one max_unpool3d_forward(tn_module *module,
-    tensor_ref input, tensor_ref indices, int_list output_size = int_list(tn_no_dims()),
+    tensor_ref input, tensor_ref indices, int_or_list output_size = int_list(tn_no_dims()),
     site at = site()) {
     return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, module, input.value,
         indices.value});
@@ -4239,13 +4350,13 @@ template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_un
             kernel_size.value};
         this->made(tn_nn_max_unpool3d_at(at.file, at.line, &a));
     }
-    explicit max_unpool3d(std::initializer_list<int64_t> l, site at = site::here())
+    explicit max_unpool3d(std::initializer_list<integer> l, site at = site::here())
         : max_unpool3d(size_list(l), max_unpool3d_options(), at) {}
     explicit max_unpool3d(const nn::module &m, site at = site::here()) {
         this->same(m, "max_unpool3d", at);
     }
     typename K::one operator()(tensor_ref input, tensor_ref indices,
-        int_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
+        int_or_list output_size = int_list(tn_no_dims()), site at = site::here()) const {
         return K::call(tn_nn_max_unpool3d_forward_at, at, {output_size.value, this->p_, input.value,
             indices.value});
     }
@@ -4257,6 +4368,88 @@ template <class K> class max_unpool3d : public detail::module_of<K, tn_nn_max_un
 };
 }
 typedef rows::max_unpool3d<detail::as_objects> max_unpool3d;
+}
+namespace nn {
+struct fractional_max_pool2d_options {
+    typedef fractional_max_pool2d_options self_;
+    TNI_OPTION(kept_size_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, output_ratio, float_list())
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tensor_ref, _random_samples, tensor_ref())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class fractional_max_pool2d : public detail::module_of<K,
+    tn_nn_fractional_max_pool2d_self> {
+  public:
+    template <class Z = void> explicit fractional_max_pool2d(size_list kernel_size,
+        size_list output_size = int_list(tn_no_dims()), float_list output_ratio = float_list(),
+        flag return_indices = false, tensor_ref _random_samples = tensor_ref(),
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_fractional_max_pool2d_args a = {output_size.value, output_ratio.value,
+            return_indices.value, _random_samples.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool2d(size_list kernel_size, fractional_max_pool2d_options o,
+        site at = site::here()) {
+        const tn_nn_fractional_max_pool2d_args a = {o.output_size.value, o.output_ratio.value,
+            o.return_indices.value, o._random_samples.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool2d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool2d(std::initializer_list<integer> l, site at = site::here())
+        : fractional_max_pool2d(size_list(l), fractional_max_pool2d_options(), at) {}
+    explicit fractional_max_pool2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "fractional_max_pool2d", at);
+    }
+    tensor _random_samples() const {
+        return this->part_at(&tn_nn_fractional_max_pool2d_self::_random_samples); }
+};
+}
+typedef rows::fractional_max_pool2d<detail::as_objects> fractional_max_pool2d;
+}
+namespace nn {
+struct fractional_max_pool3d_options {
+    typedef fractional_max_pool3d_options self_;
+    TNI_OPTION(kept_size_list, output_size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, output_ratio, float_list())
+    TNI_OPTION(flag, return_indices, false)
+    TNI_OPTION(tensor_ref, _random_samples, tensor_ref())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class fractional_max_pool3d : public detail::module_of<K,
+    tn_nn_fractional_max_pool3d_self> {
+  public:
+    template <class Z = void> explicit fractional_max_pool3d(size_list kernel_size,
+        size_list output_size = int_list(tn_no_dims()), float_list output_ratio = float_list(),
+        flag return_indices = false, tensor_ref _random_samples = tensor_ref(),
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_fractional_max_pool3d_args a = {output_size.value, output_ratio.value,
+            return_indices.value, _random_samples.value, dtype, device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool3d(size_list kernel_size, fractional_max_pool3d_options o,
+        site at = site::here()) {
+        const tn_nn_fractional_max_pool3d_args a = {o.output_size.value, o.output_ratio.value,
+            o.return_indices.value, o._random_samples.value, o.dtype, o.device, kernel_size.value};
+        this->made(tn_nn_fractional_max_pool3d_at(at.file, at.line, &a));
+    }
+    explicit fractional_max_pool3d(std::initializer_list<integer> l, site at = site::here())
+        : fractional_max_pool3d(size_list(l), fractional_max_pool3d_options(), at) {}
+    explicit fractional_max_pool3d(const nn::module &m, site at = site::here()) {
+        this->same(m, "fractional_max_pool3d", at);
+    }
+    tensor _random_samples() const {
+        return this->part_at(&tn_nn_fractional_max_pool3d_self::_random_samples); }
+};
+}
+typedef rows::fractional_max_pool3d<detail::as_objects> fractional_max_pool3d;
 }
 namespace nn {
 struct lstm_options {
@@ -4745,12 +4938,12 @@ namespace nn {
 namespace rows {
 template <class K> class unflatten : public detail::module_of<K, tn_nn_unflatten_self> {
   public:
-    template <class Z = void> explicit unflatten(integer dim, int_list unflattened_size,
+    template <class Z = void> explicit unflatten(integer dim, int_or_list unflattened_size,
         tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
         const tn_nn_unflatten_args a = {dtype, device, dim.value, unflattened_size.value};
         this->made(tn_nn_unflatten_at(at.file, at.line, &a));
     }
-    explicit unflatten(integer dim, int_list unflattened_size, unflatten_options o,
+    explicit unflatten(integer dim, int_or_list unflattened_size, unflatten_options o,
         site at = site::here()) {
         const tn_nn_unflatten_args a = {o.dtype, o.device, dim.value, unflattened_size.value};
         this->made(tn_nn_unflatten_at(at.file, at.line, &a));
@@ -4943,6 +5136,344 @@ template <class K> class transformer_decoder_layer : public detail::module_of<K,
 };
 }
 typedef rows::transformer_decoder_layer<detail::as_objects> transformer_decoder_layer;
+}
+namespace nn {
+struct transformer_encoder_options {
+    typedef transformer_encoder_options self_;
+    TNI_OPTION(module_ref, norm, nullptr)
+    TNI_OPTION(flag, enable_nested_tensor, true)
+    TNI_OPTION(flag, mask_check, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_encoder_forward_options {
+    typedef transformer_encoder_forward_options self_;
+    TNI_OPTION(tensor_ref, mask, tensor_ref())
+    TNI_OPTION(tensor_ref, src_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_encoder_forward(tn_module *module, tensor_ref src, tensor_ref mask = tensor_ref(), tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_forward_at, at, {mask.value,
+        src_key_padding_mask.value, is_causal.value, module, src.value});
+}
+template <class K = as_objects> inline typename K::one transformer_encoder_forward(tn_module *module, tensor_ref src, transformer_encoder_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_encoder_forward_at, at, {o.mask.value,
+        o.src_key_padding_mask.value, o.is_causal.value, module, src.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_encoder : public detail::module_of<K,
+    tn_nn_transformer_encoder_self> {
+  public:
+    template <class Z = void> explicit transformer_encoder(module_ref encoder_layer,
+        integer num_layers, module_ref norm = nullptr, flag enable_nested_tensor = true,
+        flag mask_check = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+        site at = site::here()) {
+        const tn_nn_transformer_encoder_args a = {norm.value, enable_nested_tensor.value,
+            mask_check.value, dtype, device, encoder_layer.value, num_layers.value};
+        this->made(tn_nn_transformer_encoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder(module_ref encoder_layer, integer num_layers,
+        transformer_encoder_options o, site at = site::here()) {
+        const tn_nn_transformer_encoder_args a = {o.norm.value, o.enable_nested_tensor.value,
+            o.mask_check.value, o.dtype, o.device, encoder_layer.value, num_layers.value};
+        this->made(tn_nn_transformer_encoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_encoder(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_encoder", at);
+    }
+    typename K::one operator()(tensor_ref src, tensor_ref mask = tensor_ref(),
+        tensor_ref src_key_padding_mask = tensor_ref(), flag is_causal = false,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_forward_at, at, {mask.value,
+            src_key_padding_mask.value, is_causal.value, this->p_, src.value});
+    }
+    typename K::one operator()(tensor_ref src, transformer_encoder_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_encoder_forward_at, at, {o.mask.value,
+            o.src_key_padding_mask.value, o.is_causal.value, this->p_, src.value});
+    }
+};
+}
+typedef rows::transformer_encoder<detail::as_objects> transformer_encoder;
+}
+namespace nn {
+struct transformer_decoder_options {
+    typedef transformer_decoder_options self_;
+    TNI_OPTION(module_ref, norm, nullptr)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_decoder_forward_options {
+    typedef transformer_decoder_forward_options self_;
+    TNI_OPTION(tensor_ref, tgt_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, tgt_is_causal, false)
+    TNI_OPTION(flag, memory_is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_decoder_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(), tensor_ref tgt_key_padding_mask = tensor_ref(), tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false, flag memory_is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_forward_at, at, {tgt_mask.value, memory_mask.value,
+        tgt_key_padding_mask.value, memory_key_padding_mask.value, tgt_is_causal.value,
+        memory_is_causal.value, module, tgt.value, memory.value});
+}
+template <class K = as_objects> inline typename K::one transformer_decoder_forward(tn_module *module, tensor_ref tgt, tensor_ref memory, transformer_decoder_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_decoder_forward_at, at, {o.tgt_mask.value,
+        o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+        o.tgt_is_causal.value, o.memory_is_causal.value, module, tgt.value, memory.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer_decoder : public detail::module_of<K,
+    tn_nn_transformer_decoder_self> {
+  public:
+    template <class Z = void> explicit transformer_decoder(module_ref decoder_layer,
+        integer num_layers, module_ref norm = nullptr, tn_dtype dtype = TN_NO_DTYPE,
+        tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_decoder_args a = {norm.value, dtype, device, decoder_layer.value,
+            num_layers.value};
+        this->made(tn_nn_transformer_decoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder(module_ref decoder_layer, integer num_layers,
+        transformer_decoder_options o, site at = site::here()) {
+        const tn_nn_transformer_decoder_args a = {o.norm.value, o.dtype, o.device,
+            decoder_layer.value, num_layers.value};
+        this->made(tn_nn_transformer_decoder_at(at.file, at.line, &a));
+    }
+    explicit transformer_decoder(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer_decoder", at);
+    }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+        tensor_ref tgt_key_padding_mask = tensor_ref(),
+        tensor_ref memory_key_padding_mask = tensor_ref(), flag tgt_is_causal = false,
+        flag memory_is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_forward_at, at, {tgt_mask.value, memory_mask.value,
+            tgt_key_padding_mask.value, memory_key_padding_mask.value, tgt_is_causal.value,
+            memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+    typename K::one operator()(tensor_ref tgt, tensor_ref memory,
+        transformer_decoder_forward_options o, site at = site::here()) const {
+        return K::call(tn_nn_transformer_decoder_forward_at, at, {o.tgt_mask.value,
+            o.memory_mask.value, o.tgt_key_padding_mask.value, o.memory_key_padding_mask.value,
+            o.tgt_is_causal.value, o.memory_is_causal.value, this->p_, tgt.value, memory.value});
+    }
+};
+}
+typedef rows::transformer_decoder<detail::as_objects> transformer_decoder;
+}
+namespace nn {
+struct transformer_options {
+    typedef transformer_options self_;
+    TNI_OPTION(integer, d_model, 512)
+    TNI_OPTION(integer, nhead, 8)
+    TNI_OPTION(integer, num_encoder_layers, 6)
+    TNI_OPTION(integer, num_decoder_layers, 6)
+    TNI_OPTION(integer, dim_feedforward, 2048)
+    TNI_OPTION(double, dropout, 0.1)
+    TNI_OPTION(tn_activation, activation, TN_ACTIVATION_RELU)
+    TNI_OPTION(module_ref, custom_encoder, nullptr)
+    TNI_OPTION(module_ref, custom_decoder, nullptr)
+    TNI_OPTION(double, layer_norm_eps, 1e-05)
+    TNI_OPTION(flag, batch_first, false)
+    TNI_OPTION(flag, norm_first, false)
+    TNI_OPTION(flag, bias, true)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+struct transformer_forward_options {
+    typedef transformer_forward_options self_;
+    TNI_OPTION(tensor_ref, src_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, src_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, tgt_key_padding_mask, tensor_ref())
+    TNI_OPTION(tensor_ref, memory_key_padding_mask, tensor_ref())
+    TNI_OPTION(flag, src_is_causal, false)
+    TNI_OPTION(flag, tgt_is_causal, false)
+    TNI_OPTION(flag, memory_is_causal, false)
+};
+template <class K = as_objects> inline typename K::one transformer_forward(tn_module *module,
+    tensor_ref src, tensor_ref tgt, tensor_ref src_mask = tensor_ref(),
+    tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+    tensor_ref src_key_padding_mask = tensor_ref(), tensor_ref tgt_key_padding_mask = tensor_ref(),
+    tensor_ref memory_key_padding_mask = tensor_ref(), flag src_is_causal = false,
+    flag tgt_is_causal = false, flag memory_is_causal = false, site at = site()) {
+    return K::call(tn_nn_transformer_forward_at, at, {src_mask.value, tgt_mask.value,
+        memory_mask.value, src_key_padding_mask.value, tgt_key_padding_mask.value,
+        memory_key_padding_mask.value, src_is_causal.value, tgt_is_causal.value,
+        memory_is_causal.value, module, src.value, tgt.value});
+}
+template <class K = as_objects> inline typename K::one transformer_forward(tn_module *module,
+    tensor_ref src, tensor_ref tgt, transformer_forward_options o, site at = site()) {
+    return K::call(tn_nn_transformer_forward_at, at, {o.src_mask.value, o.tgt_mask.value,
+        o.memory_mask.value, o.src_key_padding_mask.value, o.tgt_key_padding_mask.value,
+        o.memory_key_padding_mask.value, o.src_is_causal.value, o.tgt_is_causal.value,
+        o.memory_is_causal.value, module, src.value, tgt.value});
+}
+}
+namespace nn {
+namespace rows {
+template <class K> class transformer : public detail::module_of<K, tn_nn_transformer_self> {
+  public:
+    template <class Z = void> explicit transformer(integer d_model = 512, integer nhead = 8,
+        integer num_encoder_layers = 6, integer num_decoder_layers = 6,
+        integer dim_feedforward = 2048, double dropout = 0.1,
+        tn_activation activation = TN_ACTIVATION_RELU, module_ref custom_encoder = nullptr,
+        module_ref custom_decoder = nullptr, double layer_norm_eps = 1e-05,
+        flag batch_first = false, flag norm_first = false, flag bias = true,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_transformer_args a = {d_model.value, nhead.value, num_encoder_layers.value,
+            num_decoder_layers.value, dim_feedforward.value, dropout, activation,
+            custom_encoder.value, custom_decoder.value, layer_norm_eps, batch_first.value,
+            norm_first.value, bias.value, dtype, device, 0};
+        this->made(tn_nn_transformer_at(at.file, at.line, &a));
+    }
+    explicit transformer(transformer_options o, site at = site::here()) {
+        const tn_nn_transformer_args a = {o.d_model.value, o.nhead.value,
+            o.num_encoder_layers.value, o.num_decoder_layers.value, o.dim_feedforward.value,
+            o.dropout, o.activation, o.custom_encoder.value, o.custom_decoder.value,
+            o.layer_norm_eps, o.batch_first.value, o.norm_first.value, o.bias.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_transformer_at(at.file, at.line, &a));
+    }
+    explicit transformer(const nn::module &m, site at = site::here()) {
+        this->same(m, "transformer", at);
+    }
+    typename K::one operator()(tensor_ref src, tensor_ref tgt, tensor_ref src_mask = tensor_ref(),
+        tensor_ref tgt_mask = tensor_ref(), tensor_ref memory_mask = tensor_ref(),
+        tensor_ref src_key_padding_mask = tensor_ref(),
+        tensor_ref tgt_key_padding_mask = tensor_ref(),
+        tensor_ref memory_key_padding_mask = tensor_ref(), flag src_is_causal = false,
+        flag tgt_is_causal = false, flag memory_is_causal = false, site at = site::here()) const {
+        return K::call(tn_nn_transformer_forward_at, at, {src_mask.value, tgt_mask.value,
+            memory_mask.value, src_key_padding_mask.value, tgt_key_padding_mask.value,
+            memory_key_padding_mask.value, src_is_causal.value, tgt_is_causal.value,
+            memory_is_causal.value, this->p_, src.value, tgt.value});
+    }
+    typename K::one operator()(tensor_ref src, tensor_ref tgt, transformer_forward_options o,
+        site at = site::here()) const {
+        return K::call(tn_nn_transformer_forward_at, at, {o.src_mask.value, o.tgt_mask.value,
+            o.memory_mask.value, o.src_key_padding_mask.value, o.tgt_key_padding_mask.value,
+            o.memory_key_padding_mask.value, o.src_is_causal.value, o.tgt_is_causal.value,
+            o.memory_is_causal.value, this->p_, src.value, tgt.value});
+    }
+};
+}
+typedef rows::transformer<detail::as_objects> transformer;
+}
+namespace nn {
+struct upsample_options {
+    typedef upsample_options self_;
+    TNI_OPTION(kept_int_or_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_resize_mode, mode, TN_RESIZE_MODE_NEAREST)
+    TNI_OPTION(flag, align_corners, false)
+    TNI_OPTION(flag, recompute_scale_factor, false)
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class upsample : public detail::module_of<K, tn_nn_upsample_self> {
+  public:
+    template <class Z = void> explicit upsample(int_or_list size = int_list(tn_no_dims()),
+        float_list scale_factor = float_list(), tn_resize_mode mode = TN_RESIZE_MODE_NEAREST,
+        flag align_corners = false, flag recompute_scale_factor = false,
+        tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_upsample_args a = {size.value, scale_factor.value, mode, align_corners.value,
+            recompute_scale_factor.value, dtype, device, 0};
+        this->made(tn_nn_upsample_at(at.file, at.line, &a));
+    }
+    explicit upsample(upsample_options o, site at = site::here()) {
+        const tn_nn_upsample_args a = {o.size.value, o.scale_factor.value, o.mode,
+            o.align_corners.value, o.recompute_scale_factor.value, o.dtype, o.device, 0};
+        this->made(tn_nn_upsample_at(at.file, at.line, &a));
+    }
+    explicit upsample(std::initializer_list<integer> l, site at = site::here())
+        : upsample(int_or_list(l), upsample_options(), at) {}
+    explicit upsample(const nn::module &m, site at = site::here()) {
+        this->same(m, "upsample", at);
+    }
+};
+}
+typedef rows::upsample<detail::as_objects> upsample;
+}
+namespace nn {
+struct upsampling_nearest2d_options {
+    typedef upsampling_nearest2d_options self_;
+    TNI_OPTION(kept_size_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class upsampling_nearest2d : public detail::module_of<K,
+    tn_nn_upsampling_nearest2d_self> {
+  public:
+    template <class Z = void> explicit upsampling_nearest2d(size_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(), tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_upsampling_nearest2d_args a = {size.value, scale_factor.value, dtype, device,
+            0};
+        this->made(tn_nn_upsampling_nearest2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_nearest2d(upsampling_nearest2d_options o, site at = site::here()) {
+        const tn_nn_upsampling_nearest2d_args a = {o.size.value, o.scale_factor.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_upsampling_nearest2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_nearest2d(std::initializer_list<integer> l, site at = site::here())
+        : upsampling_nearest2d(size_list(l), upsampling_nearest2d_options(), at) {}
+    explicit upsampling_nearest2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "upsampling_nearest2d", at);
+    }
+};
+}
+typedef rows::upsampling_nearest2d<detail::as_objects> upsampling_nearest2d;
+}
+namespace nn {
+struct upsampling_bilinear2d_options {
+    typedef upsampling_bilinear2d_options self_;
+    TNI_OPTION(kept_size_list, size, int_list(tn_no_dims()))
+    TNI_OPTION(kept_float_list, scale_factor, float_list())
+    TNI_OPTION(tn_dtype, dtype, TN_NO_DTYPE)
+    TNI_OPTION(tn_device_id, device, TN_NO_DEVICE)
+};
+}
+namespace nn {
+namespace rows {
+template <class K> class upsampling_bilinear2d : public detail::module_of<K,
+    tn_nn_upsampling_bilinear2d_self> {
+  public:
+    template <class Z = void> explicit upsampling_bilinear2d(size_list size = int_list(tn_no_dims()), float_list scale_factor = float_list(), tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, site at = site::here()) {
+        const tn_nn_upsampling_bilinear2d_args a = {size.value, scale_factor.value, dtype, device,
+            0};
+        this->made(tn_nn_upsampling_bilinear2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_bilinear2d(upsampling_bilinear2d_options o, site at = site::here()) {
+        const tn_nn_upsampling_bilinear2d_args a = {o.size.value, o.scale_factor.value, o.dtype,
+            o.device, 0};
+        this->made(tn_nn_upsampling_bilinear2d_at(at.file, at.line, &a));
+    }
+    explicit upsampling_bilinear2d(std::initializer_list<integer> l, site at = site::here())
+        : upsampling_bilinear2d(size_list(l), upsampling_bilinear2d_options(), at) {}
+    explicit upsampling_bilinear2d(const nn::module &m, site at = site::here()) {
+        this->same(m, "upsampling_bilinear2d", at);
+    }
+};
+}
+typedef rows::upsampling_bilinear2d<detail::as_objects> upsampling_bilinear2d;
 }
 namespace optim {
 struct adam_options {
@@ -5383,6 +5914,10 @@ TNI_TN_END
 #define tn_nn_log_softmax(...) tn::nn::rows::log_softmax<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softmin(...) tn::nn::rows::softmin<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_softmax2d(...) tn::nn::rows::softmax2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_log_softmax_with_loss(...) \
+    tn::nn::rows::adaptive_log_softmax_with_loss<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_adaptive_log_softmax_with_loss_forward(...) \
+    tn::nn::adaptive_log_softmax_with_loss_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_multihead_attention(...) \
     tn::nn::rows::multihead_attention<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_multihead_attention_forward(...) \
@@ -5499,6 +6034,8 @@ TNI_TN_END
 #define tn_nn_batch_norm1d(...) tn::nn::rows::batch_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm2d(...) tn::nn::rows::batch_norm2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_batch_norm3d(...) tn::nn::rows::batch_norm3d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_sync_batch_norm(...) \
+    tn::nn::rows::sync_batch_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_instance_norm1d(...) \
     tn::nn::rows::instance_norm1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_instance_norm2d(...) \
@@ -5569,6 +6106,10 @@ TNI_TN_END
 #define tn_nn_max_unpool3d(...) tn::nn::rows::max_unpool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_max_unpool3d_forward(...) \
     tn::nn::max_unpool3d_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_fractional_max_pool2d(...) \
+    tn::nn::rows::fractional_max_pool2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_fractional_max_pool3d(...) \
+    tn::nn::rows::fractional_max_pool3d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm(...) tn::nn::rows::lstm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_lstm_forward(...) tn::nn::lstm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_gru(...) tn::nn::rows::gru<tn::detail::as_c>(__VA_ARGS__).give()
@@ -5595,6 +6136,21 @@ TNI_TN_END
     tn::nn::rows::transformer_decoder_layer<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_transformer_decoder_layer_forward(...) \
     tn::nn::transformer_decoder_layer_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer_encoder(...) \
+    tn::nn::rows::transformer_encoder<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_encoder_forward(...) \
+    tn::nn::transformer_encoder_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer_decoder(...) \
+    tn::nn::rows::transformer_decoder<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_decoder_forward(...) \
+    tn::nn::transformer_decoder_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_transformer(...) tn::nn::rows::transformer<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_transformer_forward(...) tn::nn::transformer_forward<tn::detail::as_c>(__VA_ARGS__)
+#define tn_nn_upsample(...) tn::nn::rows::upsample<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_upsampling_nearest2d(...) \
+    tn::nn::rows::upsampling_nearest2d<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_upsampling_bilinear2d(...) \
+    tn::nn::rows::upsampling_bilinear2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adam(...) tn::optim::rows::adam<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_adamw(...) tn::optim::rows::adamw<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_optim_asgd(...) tn::optim::rows::asgd<tn::detail::as_c>(__VA_ARGS__).give()

@@ -341,6 +341,21 @@ struct detail::in_objects<tn_U_S_Vh> {
         return r;
     }
 };
+struct indices_values {
+    tensor indices, values;
+};
+template <>
+struct detail::in_objects<tn_indices_values> {
+    typedef indices_values type;
+    static type made(const tn_indices_values &c) {
+        type r = {tensor::take(c.indices), tensor::take(c.values)};
+        return r;
+    }
+    static type borrowed(const tn_indices_values &c) {
+        type r = {tensor(c.indices), tensor(c.values)};
+        return r;
+    }
+};
 struct U_S_V {
     tensor U, S, V;
 };

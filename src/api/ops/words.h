@@ -107,6 +107,9 @@ typedef struct tn_result_info {
 typedef struct tn_U_S_Vh {
     tn_tensor *U, *S, *Vh;
 } tn_U_S_Vh;
+typedef struct tn_indices_values {
+    tn_tensor *indices, *values;
+} tn_indices_values;
 typedef struct tn_U_S_V {
     tn_tensor *U, *S, *V;
 } tn_U_S_V;

@@ -10,6 +10,7 @@
 #include "../shape/geometry.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
+#include "../../api/sparse.h"
 #include "../../call/whole.h"
 
 static bool embedding_check(tn_frame *f) {
@@ -49,9 +50,35 @@ static void embedding_run(tn_frame *f) {
                          table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n,
                          bytes);
 }
+/* The rows that were taken, and what came in for each. */
+static void embedding_grad_sparse(tn_gradient *g, int64_t padding_idx) {
+    const tn_tensor *table = g->in[0];
+    tn_tensor *at = tnp_to_dtype(g->in[1], TN_I64, false, false), *rows;
+    int64_t size[2];
+    size[0] = g->in[1]->numel;
+    if (!(at = tnp_reshape(at, tni_ints(size, 1)))) return;
+    size[1] = table->size[1];
+    rows = tnp_reshape(g->incoming[0], tni_ints(size, 2));
+    if (rows && padding_idx >= 0) {
+        tn_tensor *kept = tnp_ne_scalar(at, tn_int(padding_idx));
+        kept = kept ? tnp_select(tnp_nonzero(kept), 1, 0) : NULL;
+        at = kept ? tnp_index_select(at, 0, kept) : NULL;
+        rows = kept ? tnp_index_select(rows, 0, kept) : NULL;
+    }
+    if (!at || !rows) return;
+    tn_give(g, 0, tn_sparse_coo_at(NULL, 0, tnp_unsqueeze(at, 0), rows, tni_sizes(table)));
+}
 /* A row of its own, so that the gradient is one loop over the indices. */
 static void embedding_grad(tn_gradient *g) {
     TN_ARGS(embedding, a, g);
+    if (a->sparse && a->scale_grad_by_freq) {
+        tni_error(g->block, TN_INVALID, "scale_grad_by_freq not supported with sparse gradients");
+        return;
+    }
+    if (a->sparse) {
+        embedding_grad_sparse(g, a->padding_idx);
+        return;
+    }
     tn_give(g, 0,
             tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0],
                                          a->padding_idx, a->scale_grad_by_freq));
@@ -81,7 +108,8 @@ static tn_tensor *embedding_batched(tn_frame *f, tn_tensor *const *whole) {
     return tnp_reshape(at, tni_ints(sizes, y->ndim + 1));
 }
 /* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
- * scale_grad_by_freq divides a row's gradient by how often the row was taken. */
+ * scale_grad_by_freq divides a row's gradient by how often the row was taken. With sparse the
+ * gradient of weight is a sparse tensor of the rows that were taken. */
 TN_OPERATOR(
     embedding,
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "

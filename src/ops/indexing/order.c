@@ -1,8 +1,7 @@
 /* order.c - elements by their place in the order of a lane: kthvalue, median, nanmedian, mode.
  *
- * A lane becomes pairs of key and place, as in sort.c, of which the chosen one is found. NaN counts
- * as the largest; of equal elements the first has the smaller place, so every choice is one that a
- * stable sort makes. Lanes are spread over threads. */
+ * keys.c finds the place. NaN counts as the largest; of equal elements the first has the smaller
+ * place, so every choice is one that a stable sort makes. Lanes are spread over threads. */
 #include "sort.h"
 #include "../../call/arguments.h"
 #include "../reduction/reduction.h"
@@ -20,47 +19,41 @@ typedef struct order_note {
     int dim, kind;
 } order_note;
 
-/* The place of the k-th smallest of n pairs, which it moves. */
-static int64_t order_kth(tni_sort_pair *p, int64_t n, int64_t k) {
-    tni_sort_pair last = p[0];
-    tni_sort_select(p, n, k + 1);
-    for (int64_t i = 0; i <= k; i++)
-        if (i == 0 || last.key < p[i].key || (last.key == p[i].key && last.place < p[i].place))
-            last = p[i];
-    return last.place;
-}
 /* The place of the median: the lower one of two. A NaN wins, or none counts. */
-static int64_t order_median(tni_sort_pair *p, int64_t n, bool floats, bool skip) {
+static int64_t order_median(const tni_sort_lane *l, bool skip, void *scratch) {
+    const uint64_t *key = tni_sort_keys(l, scratch), nan = tni_sort_nan(l->dtype);
     int64_t nans = 0, first = 0;
-    for (int64_t i = n; floats && i-- > 0;)
-        if (p[i].key == TNI_SORT_NAN) {
-            nans++;
-            first = i;
-        }
-    if (nans == n || (nans && !skip)) return first;
-    return order_kth(p, n, (n - nans - 1) / 2);
+    if (!key) return 0;
+    for (int64_t i = 0; tni_is_float(l->dtype) && i < l->n; i++) nans += key[i] == nan;
+    if (!nans || (skip && nans < l->n)) return tni_sort_kth(l, (l->n - nans - 1) / 2, scratch);
+    while (key[first] != nan) first++;
+    return first;
 }
-/* The last place of the commonest element, the smallest among equally common ones. A NaN equals
- * nothing. p has room for as many pairs behind n. */
-static int64_t order_mode(tni_sort_pair *p, int64_t n, bool floats) {
-    const tni_sort_pair *sorted = tni_sort_pairs(p, p + n, n);
+/* Whether two elements are equal, by their bytes. A NaN equals nothing, and zeros are equal. */
+static bool order_same(const tni_sort_lane *l, uint64_t i, uint64_t k) {
+    const char *a = l->at + (int64_t)i * l->step, *b = l->at + (int64_t)k * l->step;
+    if (tni_is_float(l->dtype))
+        return tni_element(a, l->dtype).real == tni_element(b, l->dtype).real;
+    return !memcmp(a, b, (size_t)tni_dtype(l->dtype)->bytes);
+}
+/* The last place of the commonest element, the smallest among equally common ones. */
+static int64_t order_mode(const tni_sort_lane *l, void *scratch) {
+    const uint64_t *sorted = tni_sort_order(l, scratch);
     int64_t most = 0, place = 0;
-    for (int64_t i = 0, run = 0; i < n; i++) {
-        const bool same = i > 0 && sorted[i].key == sorted[i - 1].key &&
-                          !(floats && sorted[i].key == TNI_SORT_NAN);
-        run = same ? run + 1 : 1;
+    for (int64_t i = 0, run = 0; sorted && i < l->n; i++) {
+        run = i > 0 && order_same(l, sorted[i - 1], sorted[i]) ? run + 1 : 1;
         if (run > most) {
             most = run;
-            place = sorted[i].place;
+            place = (int64_t)sorted[i];
         }
     }
     return place;
 }
-static int64_t order_choose(const order_note *note, tni_sort_pair *p, bool floats) {
+static int64_t order_choose(const order_note *note, const tni_sort_lane *l, void *scratch) {
     switch (note->kind) {
-    case ORDER_KTH: return order_kth(p, note->n, note->k);
-    case ORDER_MODE: return order_mode(p, note->n, floats);
-    default: return order_median(p, note->n, floats, note->kind == ORDER_NANMEDIAN);
+    case ORDER_KTH: return tni_sort_keys(l, scratch) ? tni_sort_kth(l, note->k, scratch) : 0;
+    case ORDER_MODE: return order_mode(l, scratch);
+    default: return order_median(l, note->kind == ORDER_NANMEDIAN, scratch);
     }
 }
 
@@ -68,23 +61,24 @@ static int64_t order_choose(const order_note *note, tni_sort_pair *p, bool float
 static void order_lane(tn_frame *f, int64_t i, void *scratch) {
     TN_NOTE(order_note, note, f);
     const tn_tensor *x = f->in[0];
-    tni_sort_pair *p = (tni_sort_pair *)scratch;
-    const int64_t bytes = tni_dtype_size(x), step = x->ndim ? x->stride[note->dim] * bytes : 0;
+    const int64_t bytes = tni_dtype_size(x);
     const char *at = tni_bytes_at(x);
     int64_t rest = i, place;
+    tni_sort_lane l;
     for (int d = x->ndim - 1; d >= 0; d--) {
         if (d == note->dim) continue;
         at += rest % x->size[d] * x->stride[d] * bytes;
         rest /= x->size[d];
     }
-    if (!tni_sort_keys(p, at, step, note->n, x->dtype)) return;
-    place = order_choose(note, p, tni_is_float(x->dtype));
-    memcpy(tni_bytes_at(f->out[0]) + i * bytes, at + place * step, (size_t)bytes);
+    l = tni_sort_lane_of(x, note->dim, at, false);
+    place = order_choose(note, &l, scratch);
+    memcpy(tni_bytes_at(f->out[0]) + i * bytes, at + place * l.step, (size_t)bytes);
     memcpy(tni_bytes_at(f->out[1]) + i * (int64_t)sizeof place, &place, sizeof place);
 }
 static void order_run(tn_frame *f) {
     TN_NOTE(order_note, note, f);
-    if (f->out[0]->numel) tn_each(f, f->out[0]->numel, 16 * note->n, order_lane);
+    if (f->out[0]->numel)
+        tn_each(f, f->out[0]->numel, note->n < (1 << 20) ? 16 * note->n : 1 << 24, order_lane);
 }
 
 /* any: as in torch, a number that stands alone, or nothing, may be of any dtype. */
@@ -107,10 +101,8 @@ static bool order_check(tn_frame *f, int kind, int64_t dim, bool keepdim) {
     note->k = 0;
     if (!note->n)
         return tn_fail(f, TN_INDEX, "Expected reduction dim %d to have non-zero size.", note->dim);
-    /* mode merges to and fro. */
     return tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size) &&
-           tn_announce(f, 1, TN_I64, to.ndim, to.size) &&
-           tn_scratch_each(f, note->n, (1 + (kind == ORDER_MODE)) * (int64_t)sizeof(tni_sort_pair));
+           tn_announce(f, 1, TN_I64, to.ndim, to.size) && tni_sort_scratch(f, note->n, true);
 }
 
 static bool kthvalue_check(tn_frame *f) {
@@ -214,7 +206,7 @@ TN_OPERATOR(
 static bool order_all_check(tn_frame *f) {
     const tn_tensor *x = f->in[0];
     return order_dtype(f, x, false, !x->numel && !tni_is_complex(x->dtype)) &&
-           tni_dense_scratch(f, x) && tn_scratch(f, x->numel, sizeof(tni_sort_pair)) &&
+           tni_dense_scratch(f, x) && tni_sort_scratch(f, x->numel, false) &&
            tn_announce(f, 0, (tn_dtype)x->dtype, 0, NULL);
 }
 static void order_all_run(tn_frame *f, bool skip) {
@@ -222,11 +214,14 @@ static void order_all_run(tn_frame *f, bool skip) {
     char *room = (char *)f->scratch, *to = tni_bytes_at(f->out[0]);
     const char *at = tni_dense(f, x, &room);
     const int64_t bytes = tni_dtype_size(x);
-    tni_sort_pair *p = (tni_sort_pair *)(void *)room;
     if (x->numel) {
-        if (!tni_sort_keys(p, at, bytes, x->numel, x->dtype)) return;
-        memcpy(to, at + order_median(p, x->numel, tni_is_float(x->dtype), skip) * bytes,
-               (size_t)bytes);
+        tni_sort_lane l;
+        l.at = at;
+        l.n = x->numel;
+        l.step = bytes;
+        l.turn = 0;
+        l.dtype = x->dtype;
+        memcpy(to, at + order_median(&l, skip, room) * bytes, (size_t)bytes);
     } else { /* NaN; of integers what it is converted to, as in torch */
         const int64_t least = x->dtype == TN_I64 ? INT64_MIN : x->dtype == TN_I32 ? INT32_MIN : 0;
         const tn_scalar none = tn_float((double)NAN), least_of = tn_int(least);

@@ -1,21 +1,35 @@
-/* sort.h - lanes of elements as pairs of key and place, in order or in part (sort.c). */
+/* sort.h - lanes of elements in order, or in part, by keys that compare as unsigned numbers
+ * (keys.c).
+ *
+ * NaN is the largest, and the zeros are equal. Of equal elements the first comes first, so there is
+ * one order only, whatever finds it. All functions return early, with NULL or a place of no
+ * meaning, if the call is to stop. */
 #ifndef TNI_OPS_INDEXING_SORT_H
 #define TNI_OPS_INDEXING_SORT_H
 
 #include "../../call/call.h"
 
-/* Keys order as unsigned numbers: NaN is the largest, TNI_SORT_NAN; the zeros are equal. */
-#define TNI_SORT_NAN (~UINT64_C(0))
-typedef struct tni_sort_pair {
-    uint64_t key;
-    int64_t place;
-} tni_sort_pair;
+/* n elements, one or more, `step` bytes apart. */
+typedef struct tni_sort_lane {
+    const char *at;
+    int64_t n, step;
+    uint64_t turn; /* all ones: the largest come first; else 0 */
+    int dtype;
+} tni_sort_lane;
 
-/* The n elements `step` bytes apart as pairs; false if the call is to stop. */
-TN_PRIV bool tni_sort_keys(tni_sort_pair *p, const char *from, int64_t step, int64_t n, int dtype);
-/* Sorts n pairs at p by way of room, which has as many places; returns where they lie at last. */
-TN_PRIV tni_sort_pair *tni_sort_pairs(tni_sort_pair *p, tni_sort_pair *room, int64_t n);
-/* Moves the k smallest of n pairs to the front, in any order. */
-TN_PRIV void tni_sort_select(tni_sort_pair *p, int64_t n, int64_t k);
+/* For check: scratch for lanes of n elements, for each worker of tn_each or one for the call. */
+TN_PRIV bool tni_sort_scratch(tn_frame *f, int64_t n, bool each);
+/* A lane of t along d; at: bytes of its first element. A tensor without dimensions is a lane. */
+TN_PRIV tni_sort_lane tni_sort_lane_of(const tn_tensor *t, int d, const char *at, bool descending);
+
+/* The places of all elements in order. */
+TN_PRIV const uint64_t *tni_sort_order(const tni_sort_lane *l, void *scratch);
+/* The places of the first k elements in order, k at most n. */
+TN_PRIV const uint64_t *tni_sort_first(const tni_sort_lane *l, int64_t k, void *scratch);
+/* Makes the lane's keys in scratch. A NaN's is tni_sort_nan, if turn is 0. */
+TN_PRIV const uint64_t *tni_sort_keys(const tni_sort_lane *l, void *scratch);
+TN_PRIV uint64_t tni_sort_nan(int dtype);
+/* After tni_sort_keys, which it changes: the place of the k-th element in order, from 0. */
+TN_PRIV int64_t tni_sort_kth(const tni_sort_lane *l, int64_t k, void *scratch);
 
 #endif

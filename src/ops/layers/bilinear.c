@@ -93,6 +93,8 @@ static bool bag_fits(tn_frame *f) {
         return tn_fail(f, TN_INVALID,
                        "max mode does not support scaling the gradient by the "
                        "frequency");
+    if (a->sparse && a->mode == TN_BAG_MODE_MAX)
+        return tn_fail(f, TN_INVALID, "max mode does not support sparse weights");
     return p == TN_NONE || (p >= -w->size[0] && p < w->size[0]) ||
            tn_fail(f, TN_INVALID, "padding_idx %lld must be within the number of embeddings %lld",
                    (long long)p, (long long)w->size[0]);
@@ -124,7 +126,8 @@ static bool embedding_bag_compose(tn_frame *f) {
     /* What is padding goes to a bag behind the others. */
     if (padding != TN_NONE)
         bag = tnp_masked_fill_scalar(bag, tnp_eq_scalar(at, tn_int(padding)), tn_int(bags));
-    rows = tnp_embedding(w, at, padding == TN_NONE ? -1 : padding, a->scale_grad_by_freq, false);
+    rows =
+        tnp_embedding(w, at, padding == TN_NONE ? -1 : padding, a->scale_grad_by_freq, a->sparse);
     if (a->per_sample_weights) {
         const int64_t column[2] = {n, 1};
         rows = tnp_mul(rows, tnp_reshape(a->per_sample_weights, tni_ints(column, 2)));
@@ -147,11 +150,11 @@ static bool embedding_bag_compose(tn_frame *f) {
 /* Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,
  * or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of
  * the rows in a sum; indices padding_idx are left out; with include_last_offset the last offset is
- * the end. */
+ * the end. With sparse the gradient of weight is a sparse tensor of the rows that were taken. */
 TN_OPERATOR(embedding_bag,
             "_embedding_bags(Tensor input, Tensor weight, Tensor? offsets=None, bool "
             "scale_grad_by_freq=False, BagMode mode=mean, Tensor? per_sample_weights=None, bool "
-            "include_last_offset=False, int? padding_idx=None) -> Tensor",
+            "include_last_offset=False, int? padding_idx=None, bool sparse=False) -> Tensor",
             TN_DOC(.shapes = "input (n) and offsets (B), or input (B, n); weight (rows, d), "
                              "per_sample_weights like input -> (B, d)",
                    .example = "tn_embedding_bag(tokens, table, .offsets = index)",

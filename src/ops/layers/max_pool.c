@@ -66,32 +66,49 @@ POOL_MAX(f64, double, -INFINITY)
 POOL_MAX(i64, int64_t, INT64_MIN)
 #undef POOL_MAX
 
-/* Without places to note: a tap of all windows of a row at a time. A window begins at minus
- * infinity, and each has an element of the input. */
-#define POOL_TAPS(S, T)                                                      \
-    static void pool_taps_##S(const tni_pool_job *j, int64_t plane) {        \
-        const tni_pool_shape *s = &j->s;                                     \
-        const T *from = (const T *)j->from + plane * s->h * s->w;            \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                          \
-        for (int64_t p = 0; p < s->oh; p++, to += s->ow) {                   \
-            const int64_t y = p * s->sh - s->ph;                             \
-            const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);       \
-            for (int64_t q = 0; q < s->ow; q++) to[q] = (T)-INFINITY;        \
-            for (int64_t r = rows.begin; r < rows.end; r++)                  \
-                for (int64_t c = 0; c < s->kw; c++) {                        \
-                    const int64_t x = c * s->dw - s->pw;                     \
-                    const pool_part in = pool_inside(x, s->sw, s->ow, s->w); \
-                    const int64_t row = (y + r * s->dh) * s->w + x;          \
-                    for (int64_t q = in.begin; q < in.end; q++) {            \
-                        const T v = from[row + q * s->sw], best = to[q];     \
-                        to[q] = v > best || v != v ? v : best;               \
-                    }                                                        \
-                }                                                            \
-        }                                                                    \
+/* Which windows of a row lie in the input with all their places. */
+static pool_part pool_whole(const tni_pool_shape *s) {
+    pool_part v = pool_inside(-s->pw, s->sw, s->ow, s->w);
+    const pool_part last = pool_inside((s->kw - 1) * s->dw - s->pw, s->sw, s->ow, s->w);
+    v.end = last.end < v.begin ? v.begin : last.end;
+    return v;
+}
+/* Without places to note, all windows of a row side by side; first those that padding cuts. A
+ * window begins at minus infinity, and each has an element of the input. */
+#define POOL_ROWS(S, T)                                                                   \
+    static void pool_cut_##S(const tni_pool_shape *s, const T *row, T *to, int64_t begin, \
+                             int64_t end, bool fresh) {                                   \
+        for (int64_t q = begin; q < end; q++) {                                           \
+            const pool_part cols = pool_inside(q * s->sw - s->pw, s->dw, s->kw, s->w);    \
+            T best = fresh ? (T)-INFINITY : to[q];                                        \
+            for (int64_t c = cols.begin; c < cols.end; c++) {                             \
+                const T v = row[q * s->sw - s->pw + c * s->dw];                           \
+                if (v > best || v != v) best = v;                                         \
+            }                                                                             \
+            to[q] = best;                                                                 \
+        }                                                                                 \
+    }                                                                                     \
+    static void pool_rows_##S(const tni_pool_job *j, int64_t plane) {                     \
+        const tni_pool_shape *s = &j->s;                                                  \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                         \
+        T *to = (T *)j->to + plane * s->oh * s->ow;                                       \
+        const pool_part whole = pool_whole(s);                                            \
+        tni_pool_row r = {whole.end - whole.begin, s->sw, s->kw, s->dw, true};            \
+        for (int64_t p = 0; p < s->oh; p++, to += s->ow) {                                \
+            const int64_t y = p * s->sh - s->ph;                                          \
+            const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);                    \
+            r.fresh = true;                                                               \
+            for (int64_t i = rows.begin; i < rows.end; i++, r.fresh = false) {            \
+                const T *row = from + (y + i * s->dh) * s->w;                             \
+                pool_cut_##S(s, row, to, 0, whole.begin, r.fresh);                        \
+                if (r.n) j->row(to + whole.begin, row + whole.begin * s->sw - s->pw, &r); \
+                pool_cut_##S(s, row, to, whole.end, s->ow, r.fresh);                      \
+            }                                                                             \
+        }                                                                                 \
     }
-POOL_TAPS(f32, float)
-POOL_TAPS(f64, double)
-#undef POOL_TAPS
+POOL_ROWS(f32, float)
+POOL_ROWS(f64, double)
+#undef POOL_ROWS
 
 /* Windows of 2 x 2 side by side that need no padding: the kernel's case. */
 static bool pool_is_pairs(const tni_pool_shape *s) {
@@ -170,6 +187,7 @@ static bool max_pool2d_check(tn_frame *f) {
 static void max_pool2d_run(tn_frame *f) {
     /* The loop by type; the kernel serves float alone. */
     const int compute = tni_lanes_compute(f->in[0]->dtype);
+    const tni_kernels *kernels = f->block->context->kernels;
     tni_pool_job j;
     if (!max_pool2d_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
@@ -180,8 +198,10 @@ static void max_pool2d_run(tn_frame *f) {
         TNI_PATH(pool_max_pairs);
         j.plane = pool_max_pairs;
     } else if (!j.index_to && compute != TN_I64) {
-        TNI_PATH(pool_max_taps);
-        j.plane = compute == TN_F32 ? pool_taps_f32 : pool_taps_f64;
+        TNI_PATH(pool_max_rows);
+        j.plane = compute == TN_F32 ? pool_rows_f32 : pool_rows_f64;
+        j.row =
+            compute == TN_F32 ? TNI_K(kernels, max_pool_row_f32) : TNI_K(kernels, max_pool_row_f64);
     } else {
         TNI_PATH(pool_max);
     }

@@ -39,6 +39,7 @@ TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *s
 
 typedef struct tni_pool_job {
     const tni_kernels *kernels;
+    void (*row)(void *to, const void *from, const tni_pool_row *r); /* maxima of whole windows */
     tni_pool_shape s;
     const void *from;
     void *to;

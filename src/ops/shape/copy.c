@@ -137,7 +137,7 @@ static bool to_device_check(tn_frame *f) {
     TN_ARGS(to, a, f);
     tn_device_id device = a->device == TN_NO_DEVICE ? f->in[0]->device : a->device;
     if ((f->in[0]->flags & (TNI_META | TNI_BATCHED)) == TNI_META && device != TN_META)
-        return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
+        return tn_fail(f, TN_UNSUPPORTED, "Cannot copy out of meta tensor; no data!");
     /* A meta result has no data; the door then leaves run out. */
     if (!tni_frame_place(f, device) || !to_check(f, a->dtype, a->copy)) return false;
     /* A result that nobody waits for lies where the device writes by itself. */

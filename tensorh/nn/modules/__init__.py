@@ -10,7 +10,9 @@ _class_of = _rows.class_of
 
 _ELSEWHERE = {  # classes in Python, and their files
     "AdaptiveLogSoftmaxWithLoss": "adaptive",
+    "Container": "_older",
     "LinearCrossEntropyLoss": "loss",
+    "NLLLoss2d": "_older",
     "SyncBatchNorm": "sync",
     "TripletMarginWithDistanceLoss": "loss",
     **dict.fromkeys(
@@ -34,13 +36,6 @@ _ELSEWHERE = {  # classes in Python, and their files
             "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear",
         ),
         "lazy",
-    ),
-    **dict.fromkeys(
-        (
-            "FractionalMaxPool2d", "FractionalMaxPool3d", "Upsample", "UpsamplingBilinear2d",
-            "UpsamplingNearest2d",
-        ),
-        "_upsampling",
     ),
 }  # fmt: skip
 

@@ -11,7 +11,6 @@ OPTIONS = {
     "Embedding": {
         "max_norm": (3, None),
         "norm_type": (4, 2.0),
-        "sparse": (6, False),
         "_weight": (7, None),
         "_freeze": (8, False),
     },
@@ -19,7 +18,6 @@ OPTIONS = {
     "EmbeddingBag": {
         "max_norm": (2, None),
         "norm_type": (3, 2.0),
-        "sparse": (6, False),
         "_weight": (7, None),
     },
     "KLDivLoss": {"size_average": (0, None), "reduce": (1, None)},
@@ -119,8 +117,8 @@ ATTRIBUTES = {
         for n in (1, 2, 3)
     },
     **{f"ConvTranspose{n}d": {"transposed": Only(True)} for n in (1, 2, 3)},
-    "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
-    "EmbeddingBag": {"max_norm": Only(None), "norm_type": Only(2.0), "sparse": Only(False)},
+    "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0)},
+    "EmbeddingBag": {"max_norm": Only(None), "norm_type": Only(2.0)},
     "MultiheadAttention": {
         "_qkv_same_embed_dim": Only(True),
         "add_zero_attn": Only(False),

@@ -8,11 +8,21 @@ from .module import Module
 
 _classes = {}
 _OWN = (  # rows that are Python classes here
-    "Sequential",
-    "ModuleList",
+    "AdaptiveLogSoftmaxWithLoss",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "Identity",
+    "ModuleList",
+    "Sequential",
+    "SyncBatchNorm",
+    "Transformer",
+    "TransformerDecoder",
     "TransformerDecoderLayer",
+    "TransformerEncoder",
     "TransformerEncoderLayer",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
 )
 
 
@@ -27,7 +37,12 @@ class _Signature:
 
         kind, every = Parameter.POSITIONAL_OR_KEYWORD, []
         for name in owner._options:
-            every.append(Parameter(name, kind, default=owner._defaults.get(name, Parameter.empty)))
+            if name in ("dtype", "device") and not owner._makes_tensors:
+                continue  # torch's class has not got it; here it changes nothing
+            default = owner._defaults.get(name, Parameter.empty)
+            if isinstance(default, tuple) and len(set(default)) == 1:
+                default = default[0]  # one number stands for all
+            every.append(Parameter(name, kind, default=default))
             if name == "dtype":  # what is behind it is given by name alone
                 kind = Parameter.KEYWORD_ONLY
         return Signature(every)
@@ -64,14 +79,19 @@ def _from_pretrained(
     scale_grad_by_freq=False,
     sparse=False,
 ):
-    """An Embedding over a given table. max_norm and sparse are not supported."""
-    if max_norm is not None or norm_type != 2.0 or sparse:
+    """An Embedding over a given table. max_norm is not supported."""
+    if max_norm is not None or norm_type != 2.0:
         raise NotImplementedError(
-            "Embedding.from_pretrained: max_norm, norm_type and sparse are not supported"
+            "Embedding.from_pretrained: max_norm and norm_type are not supported"
         )
     rows, columns = embeddings.shape
     self = cls(  # on a device where no table is drawn
-        rows, columns, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, device="meta"
+        rows,
+        columns,
+        padding_idx=padding_idx,
+        scale_grad_by_freq=scale_grad_by_freq,
+        sparse=sparse,
+        device="meta",
     )
     self.weight = _C.Parameter(embeddings, requires_grad=not freeze)
     return self
@@ -89,7 +109,7 @@ def _bag_from_pretrained(
     include_last_offset=False,
     padding_idx=None,
 ):
-    """An EmbeddingBag over a given table. max_norm and sparse are not supported."""
+    """An EmbeddingBag over a given table. max_norm is not supported."""
     rows, columns = embeddings.shape
     self = cls(  # on a device where no table is drawn
         rows,
@@ -462,6 +482,7 @@ def get(name):
         "forward": _C._Module._row_forward,
         "extra_repr": _extra_repr,
         "_row": capsule,
+        "_makes_tensors": "(" in (parts or ""),
         "_unlike": unlike,
         "_options": options,
         "_defaults": defaults,

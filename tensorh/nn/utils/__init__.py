@@ -2,6 +2,8 @@
 
 import math
 import sys as _sys
+import types
+import warnings
 
 from ... import _C
 
@@ -18,11 +20,28 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
     foreach: accepted; all gradients are always one call.
     """
-    parameters = [p for p in _list_of(parameters) if p.grad is not None]
+    generator = isinstance(parameters, types.GeneratorType)
+    parameters = _list_of(parameters)
+    if generator and not parameters:
+        warnings.warn(
+            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
+        )
+    parameters = [p for p in parameters if p.grad is not None]
     if error_if_nonfinite:
         get_total_norm([p.grad for p in parameters], norm_type, True)
     norm = _C._clip_grad_norm(parameters, float(max_norm), float(norm_type))
     return _C.tensor(norm, dtype=_norm_dtype([p.grad for p in parameters]))
+
+
+def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """clip_grad_norm_ under its older name."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def _norm_dtype(tensors):
@@ -74,7 +93,7 @@ def parameters_to_vector(parameters):
 def vector_to_parameters(vec, parameters):
     """Makes the parts of a vector the data of the parameters, which share its memory then."""
     if not isinstance(vec, _C.Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
     at = 0
     for p in parameters:
         n = p.numel()
@@ -83,7 +102,8 @@ def vector_to_parameters(vec, parameters):
 
 
 _MODULES = ("fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless")
-for _file in ("clip_grad", "convert_parameters"):  # files of torch, whose functions stand here
+# Files of torch, whose functions stand here.
+for _file in ("clip_grad", "convert_parameters", "memory_format"):
     _sys.modules[f"{__name__}.{_file}"] = globals()[_file] = _sys.modules[__name__]
 _NAMES = {
     "_norms": ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"),

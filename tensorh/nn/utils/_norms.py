@@ -1,5 +1,7 @@
 """weight_norm and spectral_norm by hooks, and what they share with the parametrizations."""
 
+import warnings
+
 from ... import _C
 from .. import functional as F
 from ..parameter import Parameter
@@ -47,6 +49,12 @@ def _hook_of(module, kind, name):
 
 def weight_norm(module, name="weight", dim=0):
     """The weight as a size `name`_g and a direction `name`_v (Salimans and Kingma 2016)."""
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
     if _hook_of(module, WeightNorm, name)[1] is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook, weight = WeightNorm(name, dim), getattr(module, name)

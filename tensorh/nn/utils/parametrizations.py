@@ -202,7 +202,8 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
         orthogonal_map = "matrix_exp" if square else "householder"
     if orthogonal_map not in _Map.__members__:
         raise ValueError(
-            f"orthogonal_map has to be one of {list(_Map.__members__)}. Got: {orthogonal_map}"
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
+            f"Got: {orthogonal_map}"
         )
     one = _Orthogonal(weight, _Map[orthogonal_map], use_trivialization=use_trivialization)
     parametrize.register_parametrization(module, name, one, unsafe=True)

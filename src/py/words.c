@@ -1,0 +1,56 @@
+/* words.c - torch's words for errors of the library that programs and people look for: they come
+ * first, and the library's own text follows with what it knows. */
+#include "py.h"
+
+#define PY_TWICE                                                                                  \
+    "Trying to backward through the graph a second time (or directly access saved tensors after " \
+    "they have already been freed). Saved intermediate values of the graph are freed when you "   \
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
+    "through the graph a second time or if you need to access saved tensors after calling "       \
+    "backward."
+#define PY_WRITTEN                                                                  \
+    "one of the variables needed for gradient computation has been modified by an " \
+    "inplace operation"
+
+static const struct {
+    const char *ours, *torch; /* part of a message; what stands before it then */
+} py_words[] = {
+    {"was modified in place after the call", PY_WRITTEN},
+    {"was modified in place after it was saved", PY_WRITTEN},
+    {"backward ran a second time through a graph whose", PY_TWICE},
+    {"are read after they were freed", PY_TWICE},
+    {"was not used in the graph; set allow_unused",
+     "One of the differentiated Tensors appears to not have been used in the graph. Set "
+     "allow_unused=True if this is the desired behavior."},
+    {" is a view of a leaf that requires grad and must not be written in place",
+     "a view of a leaf Variable that requires grad is being used in an in-place operation."},
+    {" is a leaf that requires grad and must not be written in place",
+     "a leaf Variable that requires grad is being used in an in-place operation."},
+    {"was made in inference mode and must not be written",
+     "Inplace update to inference tensor outside InferenceMode is not allowed."},
+    {"was made in inference mode and cannot be saved for backward",
+     "Inference tensors cannot be saved for backward. To work around you can make a clone to get a "
+     "normal tensor and use it in autograd."},
+    {"only floating and complex tensors can require grad",
+     "only Tensors of floating point and complex dtype can require gradients"},
+};
+
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room) {
+    static const char nan[] = "anomaly: the gradient of ", input[] = " for input ";
+    to[0] = '\0';
+    for (size_t i = 0; i < sizeof py_words / sizeof *py_words; i++)
+        if (strstr(message, py_words[i].ours)) {
+            const size_t n = strlen(py_words[i].torch);
+            return (size_t)snprintf(to, room, "%s%s", py_words[i].torch,
+                                    py_words[i].torch[n - 1] == '.' ? " " : ": ");
+        }
+    if (strncmp(message, nan, sizeof nan - 1) == 0) {
+        const char *name = message + sizeof nan - 1, *end = strstr(name, input);
+        if (end)
+            return (size_t)snprintf(to, room,
+                                    "Function '%.*s' returned nan values in its %dth "
+                                    "output. ",
+                                    (int)(end - name), name, atoi(end + sizeof input - 1));
+    }
+    return 0;
+}

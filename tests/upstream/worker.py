@@ -1,0 +1,161 @@
+"""worker.py PACKAGE FILE OUT SECONDS [REGEX]: runs the tests of a file, many to a forked child.
+
+A child that dies or hangs costs the test that it was at; another child goes on behind it. OUT gets
+a line of JSON for each test: id, outcome, message, seconds."""
+
+import json
+import os
+import re
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+import unittest
+import warnings
+
+import stage
+
+CHUNK = 40
+
+
+class Outcome(unittest.TestResult):
+    """The outcome of one test."""
+
+    what, why = "pass", ""
+
+    def note(self, what, why):
+        if self.what in ("pass", "skip") or what in ("fail", "error"):
+            self.what, self.why = what, why
+
+    def addError(self, test, err):
+        self.note("fail", text(err))
+
+    def addFailure(self, test, err):
+        self.note("fail", text(err))
+
+    def addSubTest(self, test, subtest, err):
+        if err is not None:
+            self.note("fail", text(err))
+
+    def addSkip(self, test, reason):
+        self.note("skip", str(reason))
+
+    def addExpectedFailure(self, test, err):
+        self.note("xfail", "")
+
+    def addUnexpectedSuccess(self, test):
+        self.note("xpass", "unexpected success")
+
+
+def text(err):
+    kind, value, trace = err
+    lines = [f.lineno for f in traceback.extract_tb(trace)
+             if os.path.basename(f.filename).startswith("test_")]  # fmt: skip
+    line = f" [line {lines[-1]}]" if lines else ""
+    return f"{kind.__name__}: {value}"[:600] + line
+
+
+def tests_of(module):
+    loader = unittest.TestLoader()
+    found = {}
+    for name in sorted(vars(module)):
+        cls = getattr(module, name)
+        if isinstance(cls, type) and issubclass(cls, unittest.TestCase):
+            for method in loader.getTestCaseNames(cls):
+                found[f"{name}.{method}"] = (cls, method)
+    return found
+
+
+def child(tests, names, pipe):
+    """Runs the tests one after another, and tells of each before and after."""
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    for name in names:
+        os.write(pipe, (json.dumps(["at", name]) + "\n").encode())
+        cls, method = tests[name]
+        outcome, begin = Outcome(), time.time()
+        try:
+            unittest.TestSuite([cls(method)]).run(outcome)
+        except BaseException as e:
+            outcome.note("fail", text((type(e), e, e.__traceback__)))
+        line = ["did", name, outcome.what, outcome.why, round(time.time() - begin, 2)]
+        os.write(pipe, (json.dumps(line) + "\n").encode())
+    os._exit(0)
+
+
+def chunk(tests, names, seconds, record):
+    """Runs the names in a child; returns those that it did not reach."""
+    sys.stdout.flush()
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        os.close(read)
+        child(tests, names, write)
+    os.close(write)
+    rest, at, begun, buffer, over = list(names), None, time.time(), b"", False
+    while True:
+        left = seconds - (time.time() - begun)
+        ready = select.select([read], [], [], max(left, 0))[0]
+        if not ready:
+            over = True
+            try:
+                os.killpg(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                os.kill(pid, signal.SIGKILL)
+            break
+        data = os.read(read, 65536)
+        if not data:
+            break
+        buffer += data
+        *lines, buffer = buffer.split(b"\n")
+        for line in lines:
+            told = json.loads(line)
+            begun = time.time()
+            if told[0] == "at":
+                at = told[1]
+            else:
+                record(told[1:])
+                rest.remove(told[1])
+                at = None
+    os.close(read)
+    status = os.waitpid(pid, 0)[1]
+    if at is not None:
+        sig = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        ended = signal.Signals(sig).name if sig else status
+        why = f"hang: over {seconds} s" if over else f"crash: {ended}"
+        record([at, "crash" if not over else "hang", why, seconds if over else 0])
+        rest.remove(at)
+    return rest
+
+
+def main(package, path, out, seconds, pattern=""):
+    warnings.simplefilter("default")
+    resource.setrlimit(resource.RLIMIT_AS, (24 << 30,) * 2)
+    stage.prepare(package)
+    try:
+        module = stage.load(path)
+    except BaseException:
+        with open(out, "w") as f:
+            f.write(json.dumps(["", "load", traceback.format_exc()[-2000:], 0]) + "\n")
+        raise
+    stage.running = True
+    tests = tests_of(module)
+    names = [n for n in tests if re.search(pattern, n)]
+    with open(out, "w") as f:
+
+        def record(line):
+            f.write(json.dumps(line) + "\n")
+            f.flush()
+
+        while names:
+            head, names = names[:CHUNK], names[CHUNK:]
+            while head:
+                head = chunk(tests, head, float(seconds), record)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
