@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         696  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      382  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
- *   [9]  overloads_nn  6167  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  6161  C++: every module and optimizer as a class
  *   [10] cxx_data       440  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -12668,8 +12668,6 @@ template <class K> class upsample : public detail::module_of<K, tn_nn_upsample_s
             o.align_corners.value, o.recompute_scale_factor.value, o.dtype, o.device, 0};
         this->made(tn_nn_upsample_at(at.file, at.line, &a));
     }
-    explicit upsample(std::initializer_list<integer> l, site at = site::here())
-        : upsample(int_or_list(l), upsample_options(), at) {}
     explicit upsample(const nn::module &m, site at = site::here()) {
         this->same(m, "upsample", at);
     }
@@ -12701,8 +12699,6 @@ template <class K> class upsampling_nearest2d : public detail::module_of<K,
             o.device, 0};
         this->made(tn_nn_upsampling_nearest2d_at(at.file, at.line, &a));
     }
-    explicit upsampling_nearest2d(std::initializer_list<integer> l, site at = site::here())
-        : upsampling_nearest2d(size_list(l), upsampling_nearest2d_options(), at) {}
     explicit upsampling_nearest2d(const nn::module &m, site at = site::here()) {
         this->same(m, "upsampling_nearest2d", at);
     }
@@ -12734,8 +12730,6 @@ template <class K> class upsampling_bilinear2d : public detail::module_of<K,
             o.device, 0};
         this->made(tn_nn_upsampling_bilinear2d_at(at.file, at.line, &a));
     }
-    explicit upsampling_bilinear2d(std::initializer_list<integer> l, site at = site::here())
-        : upsampling_bilinear2d(size_list(l), upsampling_bilinear2d_options(), at) {}
     explicit upsampling_bilinear2d(const nn::module &m, site at = site::here()) {
         this->same(m, "upsampling_bilinear2d", at);
     }
@@ -13879,13 +13873,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 5b5b181c8ec4 is the hash of the chapters above: who includes this refers to a symbol of
+/* 067d07de469b is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_5b5b181c8ec4;
+TN_API const char tn_nn_layout_067d07de469b;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_5b5b181c8ec4;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_067d07de469b;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13903,7 +13897,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_5b5b181c8ec4 = 1;
+const char tn_nn_layout_067d07de469b = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -19543,7 +19537,9 @@ static bool recurrent_prepare(const recurrent *r, tn_tensor **x, tn_tensor **h, 
     *h = recurrent_unsqueeze(*h, *batched);
     *c = recurrent_unsqueeze(*c, *batched);
     if (!*x || (given && (!*h || (both && !*c)))) return false;
-    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: the sequence is empty");
+    if (tn_size(*x, 0) < 1)
+        return tni_nn_error(TN_INVALID,
+                            "input: Expected sequence length to be larger than 0 in RNN");
     return recurrent_batch(*h, *c, tn_size(*x, 1));
 }
 
@@ -31065,7 +31061,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_5b5b181c8ec4 TNI_JOIN(TN_PREFIX, tn_nn_layout_5b5b181c8ec4)
+#define tn_nn_layout_067d07de469b TNI_JOIN(TN_PREFIX, tn_nn_layout_067d07de469b)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -32080,14 +32076,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"5b5b181c8ec4", at, 502};
+    static const tn_exports all = {"067d07de469b", at, 502};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 502 || strcmp(e->layout, "5b5b181c8ec4") != 0) return false;
+    if (!e || e->n != 502 || strcmp(e->layout, "067d07de469b") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -167,8 +167,9 @@ TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
 /* --- error.c ---------------------------------------------------------------------------------- */
 
 /* words.c: torch's words for an error of the library, with a space behind them, cut to room bytes;
- * empty where there are none. Returns how many bytes. */
-PY_PRIV size_t py_words_of(const char *message, char *to, size_t room);
+ * empty where there are none. Returns how many bytes; *type becomes torch's class where it is not
+ * that of the code. */
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room, PyObject **type);
 /* The pending error of the library as an exception, where none is set that came from Python code in
  * between. Returns NULL. */
 PY_PRIV PyObject *py_raise(void);
@@ -680,39 +681,57 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
     "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
     "through the graph a second time or if you need to access saved tensors after calling "       \
     "backward."
+#define PY_OVERLAP                                                                        \
+    "unsupported operation: more than one element of the written-to tensor refers to a " \
+    "single memory location. Please clone() the tensor before performing the operation."
 #define PY_WRITTEN                                                                  \
     "one of the variables needed for gradient computation has been modified by an " \
     "inplace operation"
 
 static const struct {
     const char *ours, *torch; /* part of a message; what stands before it then */
+    bool value;               /* torch raises a ValueError */
 } py_words[] = {
-    {"was modified in place after the call", PY_WRITTEN},
-    {"was modified in place after it was saved", PY_WRITTEN},
-    {"backward ran a second time through a graph whose", PY_TWICE},
-    {"are read after they were freed", PY_TWICE},
+    {"was modified in place after the call", PY_WRITTEN, false},
+    {"was modified in place after it was saved", PY_WRITTEN, false},
+    {"backward ran a second time through a graph whose", PY_TWICE, false},
+    {"are read after they were freed", PY_TWICE, false},
     {"was not used in the graph; set allow_unused",
      "One of the differentiated Tensors appears to not have been used in the graph. Set "
-     "allow_unused=True if this is the desired behavior."},
+     "allow_unused=True if this is the desired behavior.",
+     false},
     {" is a view of a leaf that requires grad and must not be written in place",
-     "a view of a leaf Variable that requires grad is being used in an in-place operation."},
+     "a view of a leaf Variable that requires grad is being used in an in-place operation.", false},
     {" is a leaf that requires grad and must not be written in place",
-     "a leaf Variable that requires grad is being used in an in-place operation."},
+     "a leaf Variable that requires grad is being used in an in-place operation.", false},
     {"was made in inference mode and must not be written",
-     "Inplace update to inference tensor outside InferenceMode is not allowed."},
+     "Inplace update to inference tensor outside InferenceMode is not allowed.", false},
     {"was made in inference mode and cannot be saved for backward",
      "Inference tensors cannot be saved for backward. To work around you can make a clone to get a "
-     "normal tensor and use it in autograd."},
+     "normal tensor and use it in autograd.",
+     false},
     {"only floating and complex tensors can require grad",
-     "only Tensors of floating point and complex dtype can require gradients"},
+     "only Tensors of floating point and complex dtype can require gradients", false},
+    {" overlaps itself (it is expanded); clone it first", PY_OVERLAP, false},
+    {"out= does not support gradients, but an argument requires grad",
+     "functions with out=... arguments don't support automatic differentiation, but one of the "
+     "arguments requires grad.",
+     false},
+    {"expected more than 1 value per channel when training", NULL, true},
+    {"Expected more than 1 spatial element when training", NULL, true},
+    {"requested an output size of", NULL, true},
+    {"Expected input batch_size to match target batch_size", NULL, true},
+    {", expected a probability in [0, 1]", NULL, true},
 };
 
-PY_PRIV size_t py_words_of(const char *message, char *to, size_t room) {
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room, PyObject **type) {
     static const char nan[] = "anomaly: the gradient of ", input[] = " for input ";
     to[0] = '\0';
     for (size_t i = 0; i < sizeof py_words / sizeof *py_words; i++)
         if (strstr(message, py_words[i].ours)) {
-            const size_t n = strlen(py_words[i].torch);
+            const size_t n = py_words[i].torch ? strlen(py_words[i].torch) : 0;
+            if (py_words[i].value) *type = PyExc_ValueError;
+            if (!n) return 0;
             return (size_t)snprintf(to, room, "%s%s", py_words[i].torch,
                                     py_words[i].torch[n - 1] == '.' ? " " : ": ");
         }
@@ -779,10 +798,10 @@ static const char *py_raise_row(const char *from, char **to) {
     return from;
 }
 
-/* The message with Python's names of functions. */
-static PyObject *py_raise_text(const char *message) {
+/* The message with Python's names of functions, behind torch's words; *type: its class. */
+static PyObject *py_raise_text(const char *message, PyObject **type) {
     char words[PY_WORDS], *text, *to;
-    const size_t begin = py_words_of(message, words, sizeof words);
+    const size_t begin = py_words_of(message, words, sizeof words, type);
     size_t room = begin + strlen(message) + 1;
     /* room for the longest spelling of each name */
     for (const char *at = message; *at; at++)
@@ -853,7 +872,7 @@ PY_PRIV PyObject *py_raise(void) {
     if (PyErr_Occurred()) return NULL; /* from a hook, say: the library's error came of it */
     for (size_t i = 0; i < RAISE_CLASSES; i++)
         if (py_raise_classes[i].code == info.code) type = py_raise_classes[i].type;
-    PyObject *text = py_raise_text(info.message);
+    PyObject *text = py_raise_text(info.message, &type);
     if (text) PyErr_SetObject(type, text);
     Py_XDECREF(text);
     return NULL;
@@ -1267,7 +1286,7 @@ static PyTypeObject *py_wrap_sparse(void) {
 }
 PY_PRIV PyObject *py_wrap_any(tn_tensor *t) {
     PyTypeObject *type = py.tensor;
-    if (t && tn_layout_of(t) != TN_STRIDED && !(type = py_wrap_sparse()))
+    if (t && tn_sparse_layout(t) != TN_STRIDED && !(type = py_wrap_sparse()))
         return tn_release(t), NULL;
     return py_wrap_as(type, t);
 }
@@ -2912,6 +2931,10 @@ static const char *const py_docs_comment[] = {
     "conv2d of lines: y(n, o, q) = bias(o) + sum over c, j of weight(o, c, j) input(n, c, q stride + j\n"
     "dilation - padding).\n"
     "input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O, L')",
+    /* conv1d_padding */
+    "conv1d with no padding (valid), or with as much as makes the output as long as the input\n"
+    "(same).\n"
+    "input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O, L')",
     /* conv2d */
     "y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i\n"
     "dilation - padding, ...), where input is zero outside its bounds. The output channels of group g\n"
@@ -2922,6 +2945,10 @@ static const char *const py_docs_comment[] = {
     "weight(o, c, i, j) grad(n, o, p, q) over all o, i, j for which p stride + i dilation - padding is\n"
     "that row; columns likewise. A complex weight is conjugated. torch.nn.grad.conv2d_input.\n"
     "grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size",
+    /* conv2d_padding */
+    "conv2d with no padding (valid), or with as much as makes the output as large as the input\n"
+    "(same).\n"
+    "input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')",
     /* conv2d_weight_grad */
     "The gradient of conv2d's weight, from grad, the gradient of its output: the sum over n, p,\n"
     "q of grad(n, o, p, q) input(n, c, p stride + i dilation - padding, ...). A complex input\n"
@@ -2933,6 +2960,10 @@ static const char *const py_docs_comment[] = {
     /* conv3d_input_grad */
     "The gradient of conv3d's input, as conv2d_input_grad. torch.nn.grad.conv3d_input.\n"
     "grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, C, D, H, W) -> input_size",
+    /* conv3d_padding */
+    "conv3d with no padding (valid), or with as much as makes the output as large as the input\n"
+    "(same).\n"
+    "input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
     /* conv3d_weight_grad */
     "The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.\n"
     "grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, kD, kH, kW) -> weight_size",
@@ -4322,12 +4353,19 @@ static const char *const py_docs_comment[] = {
     /* sparse_distinct */
     "self without the elements that are equal to the one before: of sorted keys, each once.\n"
     "self (n) int64 -> (m)",
+    /* sparse_dots */
+    "The elements of x y^T at the places in indices, on the CPU: the gradient of values in\n"
+    "sparse_product.\n"
+    "indices (2, n), x (rows, m), y (k, m), both float32 or float64 -> (n)",
     /* sparse_keys */
     "The row-major number in size of each column of indices.\n"
     "indices (d, n), d sizes -> (n) int64",
     /* sparse_mm */
     "The product of a sparse matrix of that many rows and a dense one.\n"
     "indices (2, n), values (n), dense (k, m) -> (rows, m)",
+    /* sparse_product */
+    "The product of a sparse matrix of that many rows and a dense one, on the CPU; see sparse_mm.\n"
+    "indices (2, n), values (n), dense (k, m), both float32 or float64 -> (rows, m)",
     /* sparse_softmax */
     "The values of the softmax along dim (with log, of its logarithm) of the elements that are there,\n"
     "each once; all others count as -infinity.\n"
@@ -4693,11 +4731,14 @@ static const char *const py_docs_place[] = {
     NULL /* constant_pad_nd */,
     NULL /* contiguous */,
     "nn.functional.conv1d" /* conv1d */,
+    NULL /* conv1d_padding */,
     "nn.functional.conv2d" /* conv2d */,
     NULL /* conv2d_input_grad */,
+    NULL /* conv2d_padding */,
     NULL /* conv2d_weight_grad */,
     "nn.functional.conv3d" /* conv3d */,
     NULL /* conv3d_input_grad */,
+    NULL /* conv3d_padding */,
     NULL /* conv3d_weight_grad */,
     "nn.functional.conv_tbc" /* conv_tbc */,
     "nn.functional.conv_transpose1d" /* conv_transpose1d */,
@@ -5087,8 +5128,10 @@ static const char *const py_docs_place[] = {
     NULL /* sort */,
     NULL /* sparse_coalesce */,
     NULL /* sparse_distinct */,
+    NULL /* sparse_dots */,
     NULL /* sparse_keys */,
     NULL /* sparse_mm */,
+    NULL /* sparse_product */,
     NULL /* sparse_softmax */,
     NULL /* sparse_take */,
     NULL /* sparse_to_dense */,
@@ -8725,6 +8768,11 @@ static bool py_index_none(py_indexing *x) {
 static bool py_index_by(py_indexing *x, tn_tensor *t) {
     tn_dtype d = tn_dtype_of(t);
     int takes = d == TN_BOOL || d == TN_U8 ? tn_ndim(t) : 1;
+    if (d == TN_U8 && PyErr_WarnEx(PyExc_UserWarning,
+                                   "indexing with dtype torch.uint8 is now deprecated, please use "
+                                   "a dtype torch.bool instead.",
+                                   1))
+        return false;
     if (x->dim + takes > tn_ndim(x->at) || x->nlists + x->dim - x->covered >= TN_MAX_DIMS) {
         PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
@@ -9201,7 +9249,9 @@ static PyObject *py_tensor_grad(PyObject *self, void *unused) {
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (value && value != Py_None && !py_is_tensor(value)) {
-        PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
+        PyErr_Format(PyExc_TypeError,
+                     "assigned grad expected to be a Tensor or None but got grad of type %R",
+                     Py_TYPE(value));
         return -1;
     }
     /* torch refuses this cycle */
@@ -9306,6 +9356,7 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"requires_grad", py_tensor_requires_grad, py_tensor_set_requires_grad,
      "whether calls with it are recorded", NULL},
     {"grad", py_tensor_grad, py_tensor_set_grad, "the gathered gradient, or None", NULL},
+    {"_grad", py_tensor_grad, py_tensor_set_grad, NULL, NULL},
     {"real", py_tensor_by_row, py_tensor_set_part, "the real parts, a view", (void *)"real"},
     {"imag", py_tensor_by_row, py_tensor_set_part, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
@@ -11724,19 +11775,41 @@ static py_node **py_node_slot(const void *key) {
     return &py_nodes[hash >> 56];
 }
 
+/* The class of a call: torch's name of it below graph.Node, made when it is first met; borrowed. */
+static PyObject *py_node_classes;
+static PyTypeObject *py_node_class(const tn_history *h) {
+    char name[160];
+    PyObject *type, *slots;
+    if (h)
+        tn_history_text(h, name, sizeof name);
+    else
+        snprintf(name, sizeof name, "AccumulateGrad");
+    if (!py_node_classes && !(py_node_classes = PyDict_New())) return NULL;
+    if ((type = py_entry(py_node_classes, name)) != NULL) return (PyTypeObject *)type;
+    if (PyErr_Occurred() || !(slots = PyTuple_New(0))) return NULL;
+    type = PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){sOss}", name, (PyObject *)py.node,
+                                 "__slots__", slots, "__module__", "torch.autograd");
+    Py_DECREF(slots);
+    if (!type) return NULL;
+    if (PyDict_SetItemString(py_node_classes, name, type)) Py_CLEAR(type);
+    Py_XDECREF(type); /* the dictionary has it */
+    return (PyTypeObject *)type;
+}
+
 /* The object of a call or of a leaf, new. One object at a time, so that identity means sameness. */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
     const void *key = h ? (const void *)h : (const void *)leaf;
     /* borrowed from the tape */
     PyObject *context = h ? py_context_of(h) : NULL;
     py_node **slot = py_node_slot(key), *n;
+    PyTypeObject *type;
     /* py_context_of or the caller may have found a graph that was freed */
     if (!tn_ok()) return py_raise();
     if (!key) Py_RETURN_NONE;
     if (context) return Py_NewRef(context);
     for (n = *slot; n; n = n->next)
         if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
-    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
+    if (!(type = py_node_class(h)) || !(n = (py_node *)PyType_GenericAlloc(type, 0))) return NULL;
     /* the node keeps its call: grad_fn stays valid though the tensor goes */
     n->history = tn_history_hold(h);
     n->leaf = tn_retain(leaf);
@@ -11881,8 +11954,8 @@ PY_PRIV int py_nodes_begin(PyObject *module) {
         {Py_tp_dealloc, (void *)py_node_dealloc},  {Py_tp_repr, (void *)py_node_repr},
         {Py_tp_getattro, (void *)py_node_getattr}, {Py_tp_methods, py_node_methods},
         {Py_tp_getset, py_node_attributes},        {0, NULL}};
-    py.node =
-        py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
+    py.node = py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node),
+                             Py_TPFLAGS_BASETYPE, node);
     return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);
 }
 
@@ -12144,6 +12217,13 @@ static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args
 
 /* --- autograd.grad ---------------------------------------------------------------------------- */
 
+/* The gradient of a sparse input, which it takes, with each place once. */
+static PyObject *py_grad_each_once(PyObject *grad) {
+    PyObject *r = grad == Py_None ? Py_NewRef(grad) : PyObject_CallMethod(grad, "_each_once", NULL);
+    Py_DECREF(grad);
+    return r;
+}
+
 /* A tuple of the gradients, which it takes; None or zeros for those that are not there. */
 static PyObject *py_grad_results(const py_pass *p, bool materialize) {
     PyObject *all = PyTuple_New((Py_ssize_t)p->inputs.n);
@@ -12152,6 +12232,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
         /* taken in any case, so that a failure leaks nothing */
         PyObject *one = t ? py_wrap_any(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        if (one && tn_sparse_layout(of) != TN_STRIDED) one = py_grad_each_once(one);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {
@@ -12753,7 +12834,7 @@ static PyObject *py_sparse_layout(PyObject *self, PyObject *args) {
     tn_tensor *t;
     int unused;
     (void)self;
-    return py_sparse_args(args, "O|i", &t, &unused) ? PyLong_FromLong(tn_layout_of(t)) : NULL;
+    return py_sparse_args(args, "O|i", &t, &unused) ? PyLong_FromLong(tn_sparse_layout(t)) : NULL;
 }
 static PyObject *py_sparse_coalesced(PyObject *self, PyObject *args) {
     tn_tensor *t;
@@ -13182,6 +13263,28 @@ static bool py_mrow_take(py_module *m, tn_module *made) {
     return ok;
 }
 
+/* The library's error of options: torch's constructors raise a ValueError, but of a tensor that
+ * cannot be made. */
+static PyObject *py_mrow_refused(void) {
+    tn_error_info info;
+    const bool value =
+        tn_error_peek(&info) && info.code == TN_INVALID && !strstr(info.message, "negative");
+    PyObject *type, *text, *trace;
+    py_raise();
+    PyErr_Fetch(&type, &text, &trace);
+    if (value && type == PyExc_RuntimeError) {
+        Py_DECREF(type);
+        type = Py_NewRef(PyExc_ValueError);
+        if (text && !PyUnicode_Check(text)) { /* an exception already: of the same arguments */
+            PyObject *plain = PyObject_Str(text);
+            Py_DECREF(text);
+            text = plain;
+        }
+    }
+    PyErr_Restore(type, text, trace);
+    return NULL;
+}
+
 /* What py_call_bound runs with bound options: makes the library's module. */
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
@@ -13193,7 +13296,7 @@ static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_draw_begin();
     tn_module *made = tn_module_make(file, line, m->kind->row, args);
     py_draw_end();
-    if (!made) return py_raise();
+    if (!made) return py_mrow_refused();
     if (!py_mrow_take(m, made)) return NULL;
     Py_RETURN_NONE;
 }
@@ -14844,6 +14947,10 @@ static bool py_dl_asked(const tn_tensor *t, PyObject *stream, PyObject *version,
     type = own;
     id = number;
     /* the array API: None or -1 for memory without streams */
+    if (stream != Py_None && !PyLong_Check(stream)) {
+        PyErr_SetString(PyExc_TypeError, "stream must be ``int`` or ``none``");
+        return false;
+    }
     if (known && own == DL_CPU && stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;

@@ -45,6 +45,7 @@ _LAZY_NAMES = {
     "sparse_coo_tensor": "_sparse",
     "sparse_csc_tensor": "_sparse",
     "sparse_csr_tensor": "_sparse",
+} | dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), "_sparse_products") | {
     "will_it_fit": "_plan",
 } | dict.fromkeys(
     (

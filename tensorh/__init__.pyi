@@ -141,6 +141,7 @@ from ._functions.reductions import diff as diff
 from ._functions.reductions import dist as dist
 divide: _Any
 divide_: _Any
+dsmm: _Any
 from ._functions.shapes import dsplit as dsplit
 from ._functions.shapes import dstack as dstack
 e: _Any
@@ -169,7 +170,9 @@ greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
 from ._functions.reductions import histogramdd as histogramdd
+def hsmm(mat1, mat2, *, out=None) -> _Any: ...
 from ._functions.shapes import hsplit as hsplit
+from ._sparse_products import hspmm as hspmm
 from ._functions.shapes import hstack as hstack
 from ._functions.dtypes import iinfo as iinfo
 from ._functions.indexing import index_copy as index_copy
@@ -184,6 +187,7 @@ from ._functions.dtypes import is_complex as is_complex
 from ._functions.dtypes import is_conj as is_conj
 from ._functions.settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from ._functions.dtypes import is_floating_point as is_floating_point
+from ._functions.dtypes import is_inference as is_inference
 def is_neg(input) -> _Any: ...
 from ._functions.elements import is_nonzero as is_nonzero
 from ._functions.elements import is_same_size as is_same_size
@@ -231,6 +235,7 @@ def resolve_neg(input) -> _Any: ...
 from ._functions.dtypes import result_type as result_type
 from ._functions.shapes import rot90 as rot90
 def row_stack(tensors, *, out=None) -> _Any: ...
+def saddmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> _Any: ...
 from .serialization import save as save
 from ._functions.creation import scalar_tensor as scalar_tensor
 from ._functions.settings import seed as seed
@@ -250,13 +255,16 @@ from ._functions.settings import set_rng_state as set_rng_state
 from ._functions.settings import set_warn_always as set_warn_always
 from ._functions.shapes import slice_copy as slice_copy
 from ._functions.shapes import slice_scatter as slice_scatter
+from ._sparse_products import smm as smm
 from ._sparse import sparse_compressed_tensor as sparse_compressed_tensor
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._sparse import sparse_csc_tensor as sparse_csc_tensor
 from ._sparse import sparse_csr_tensor as sparse_csr_tensor
 from ._functions.shapes import split_copy as split_copy
 from ._functions.shapes import split_with_sizes_copy as split_with_sizes_copy
+spmm: _Any
 from ._functions.shapes import squeeze_copy as squeeze_copy
+from ._sparse_products import sspaddmm as sspaddmm
 from ._functions.reductions import std_mean as std_mean
 from ._functions.spectra import stft as stft
 subtract: _Any

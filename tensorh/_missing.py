@@ -23,7 +23,7 @@ LEFT_OUT = (
     (r"ao|per_(channel|tensor)_\w+|quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
      r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
      "left to the kernels that need it"),
-    (r"sparse_(bs[rc]\w*|resize\w*)|to_sparse_bs[rc]|\w*_sparse_\w*|hsmm|dsmm|saddmm|spmm|smm|hspmm|sspaddmm|"
+    (r"sparse_(bs[rc]\w*|resize\w*)|to_sparse_bs[rc]|\w*_sparse_\w*|"
      r"jagged|to_padded_tensor|nested|\w+_indices_copy|indices_copy|values_copy|"
      r"SparseSemiStructured\w*|semi_structured",
      "layouts are strided, sparse_coo, sparse_csr and sparse_csc"),
@@ -54,7 +54,7 @@ LEFT_OUT_OF = {
     ),
     "Tensor": ((r"_dtensor__new__", _INSIDE),),
     "torch.nn": (
-        (r"factory_kwargs|grad", _INSIDE),
+        (r"factory_kwargs", _INSIDE),
         (r"intrinsic|qat", "left to the kernels that need it"),
     ),
     "torch.nn.functional": (
@@ -118,7 +118,7 @@ LEFT_OUT_OF = {
         (r"enable_reentrant_dispatch|get_\w+(functions|overrides)|\w*_(torch_)?function", _INSIDE),
     ),
     "torch.serialization": (
-        (r"\w*safe_globals|skip_data", "files are read as data: nothing in them is imported"),
+        (r"get_unsafe_globals\w*|skip_data", "files are read as data: nothing in them is imported"),
         (r"\w+", _INSIDE),
     ),
 }  # fmt: skip
@@ -128,7 +128,7 @@ PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase get_num_interop_threads
 lobpcg
-is_anomaly_check_nan_enabled is_inference
+is_anomaly_check_nan_enabled
 set_anomaly_enabled set_flush_denormal set_num_interop_threads
 """,
     "Tensor": "__cuda_array_interface__ grad_dtype record_stream",
@@ -155,10 +155,10 @@ WHOLE = {
 }  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
 TENSOR_LEFT_OUT = """
-chalf const_data_ptr dequantize eig hash_tensor int_repr ipu is_distributed is_ipu is_maia is_mtia
-is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis q_per_channel_scales
-q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_as
-resize_as_sparse_ slice_inverse smm solve sparse_resize_ sparse_resize_and_clear_ sspaddmm symeig
+chalf const_data_ptr dequantize eig hash_tensor int_repr ipu is_distributed is_ipu is_maia
+is_mtia is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis
+q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize
+resize_as resize_as_sparse_ slice_inverse solve sparse_resize_ sparse_resize_and_clear_ symeig
 to_mkldnn to_padded_tensor to_sparse_bsc to_sparse_bsr volatile xpu
 """
 _SPACES = "mps monitor cpu"

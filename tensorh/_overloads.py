@@ -11,6 +11,21 @@ _row = _C._row
 _CHANNELS = {4: _C.channels_last, 5: _C.channels_last_3d}
 
 
+_told = set()
+
+
+def warn_once(text, what):
+    """A UserWarning that comes once a process, or each time after set_warn_always(True)."""
+    from ._functions.settings import is_warn_always_enabled
+
+    if what in _told and not is_warn_always_enabled():
+        return
+    _told.add(what)
+    import warnings
+
+    warnings.warn(text, stacklevel=4)
+
+
 def _written(out, result, name):
     from ._functions._out import written
 
@@ -40,6 +55,10 @@ def where(condition, input=None, other=None):
 def nonzero(input, *, as_tuple=False, out=None):
     if not as_tuple:
         found = _row("nonzero")(input)
+        if out is not None and isinstance(out, Tensor) and out.dtype is not found.dtype:
+            raise RuntimeError(
+                f"nonzero: Expected out tensor to have scalar type Long but got {out.dtype}"
+            )
         return found if out is None else _written(out, found, "nonzero")
     if out is not None:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -59,6 +78,12 @@ def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
 
 @_for("meshgrid")
 def meshgrid(*tensors, indexing=None):
+    if indexing is None:
+        warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            "argument.",
+            "meshgrid",
+        )
     if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
         return _row("meshgrid")(list(tensors), indexing=indexing)
     if not tensors or not all(isinstance(t, Tensor) for t in tensors):
@@ -76,10 +101,19 @@ def movedim(input, source, destination):
 # --- torch's older and wider forms ----------------------------------------------------------------
 
 
+def _deprecated(name):
+    """torch's warning of a form with the number before the tensors."""
+    warn_once(
+        f"This overload of {name} is deprecated: give the number by name, behind the tensors",
+        name,
+    )
+
+
 def _add(name):
     def older(input, alpha, other=None, *, out=None):
         numbers = isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float))
         if out is None and numbers:
+            _deprecated(name)
             return _row(name)(input, other, alpha=alpha)
         return NotImplemented
 
@@ -90,15 +124,34 @@ for _name in ("add", "sub", "add_", "sub_"):
     OVERLOADS[_name] = _add(_name)
 
 
+def _given(out):
+    return {} if out is None else {"out": out}
+
+
 def _is_number(x):
     return isinstance(x, (int, float, complex))
 
 
 def _value_first(name):
-    def older(input, value, tensor1, tensor2):
-        if not _is_number(value):
+    def older(*args, value=None, out=None):
+        if value is None and len(args) == 4 and _is_number(args[1]):
+            input, value, tensor1, tensor2 = args
+            _deprecated(name)
+        elif len(args) == 3:
+            input, tensor1, tensor2 = args
+        else:
             return NotImplemented
-        return _row(name)(input, tensor1, tensor2, value=value)
+        if not isinstance(value, complex):
+            return _row(name)(input, tensor1, tensor2, value=value, **_given(out))
+        if not all(isinstance(t, Tensor) for t in args if t is not value):
+            return NotImplemented
+        from ._functions.products import _plus
+
+        of = tensor1 * tensor2 if name.startswith("addcmul") else tensor1 / tensor2
+        r = _plus(input, of, 1, value)
+        if name.endswith("_"):
+            return input.copy_(r)
+        return r if out is None else _written(out, r, name)
 
     return older
 
@@ -116,6 +169,7 @@ def _beta_first(name):
         input, beta = (second, first) if _is_number(first) else (first, second)
         if not (_is_number(beta) and _is_number(alpha) and isinstance(input, Tensor)):
             return NotImplemented
+        _deprecated(name)
         more = {} if out is None else {"out": out}
         return _row(name)(input, *rest, beta=beta, alpha=alpha, **more)
 
@@ -329,29 +383,6 @@ def _clamp(name):
 
 for _name in ("clamp", "clamp_"):
     OVERLOADS[_name] = _clamp(_name)
-
-
-def _conv(dims):
-    def f(
-        input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, **others
-    ):  # fmt: skip
-        if not isinstance(padding, str):
-            return NotImplemented
-        from .nn.modules._padding import convolve
-
-        try:
-            return convolve(
-                dims, input, weight, bias, stride, padding, dilation, groups, **others
-            )
-        except TypeError as error:
-            return error  # it is this form: not the padding is wrong
-
-    f.__name__ = f"conv{dims}d"
-    return f
-
-
-for _dims in (1, 2, 3):
-    OVERLOADS[f"conv{_dims}d"] = _conv(_dims)
 
 
 # --- to, and memory formats -----------------------------------------------------------------------

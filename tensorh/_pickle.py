@@ -1,8 +1,12 @@
-"""Writes the pickle of a torch file: data alone, in the words that torch's own reader knows."""
+"""Writes the pickle of a torch file, in the words that torch's own reader knows: data, and objects
+of other classes as pickle writes them."""
 
+import copyreg
 import struct
+import sys
 from collections import Counter, OrderedDict
 from pickle import PicklingError
+from types import FunctionType
 
 from . import _C
 
@@ -82,23 +86,15 @@ class Writer:
 
     def _other(self, o):
         kind = type(o)
-        if isinstance(o, _C.Tensor):
-            if is_parameter(o):
-                return Writer._parameter
-            if _C._sparse_layout(o):
-                return Writer._sparse
-            raise PicklingError(f"cannot save a {kind.__name__}: save a Tensor of its data instead")
+        if isinstance(o, _C.Tensor) and is_parameter(o) and kind.__name__ == "Parameter":
+            return Writer._parameter
+        if isinstance(o, _C.Tensor) and _C._sparse_layout(o):
+            return Writer._sparse
         if kind.__module__ == "numpy" and isinstance(o, float):
             return lambda s, x: s._float(float(x))
-        hint = ""
-        if hasattr(o, "state_dict"):
-            hint = "; save its state_dict() instead"
-        elif kind.__module__ == "numpy":
-            hint = "; save torch.as_tensor(..) or .item() of it instead"
-        raise PicklingError(
-            f"cannot save an object of class {kind.__module__}.{kind.__qualname__}: files hold "
-            f"data (tensors, parameters, numbers, texts, containers of them){hint}"
-        )
+        if isinstance(o, (type, FunctionType)):
+            return Writer._named
+        return Writer._object
 
     # --- memo -------------------------------------------------------------------------------------
 
@@ -120,6 +116,58 @@ class Writer:
         if not self._known(word):
             self._out += f"c{module}\n{name}\n".encode()
             self._remember(word)
+
+    # --- objects of any class ---------------------------------------------------------------------
+
+    def _named(self, o, name=None):
+        """A class or a function, by the name where it is found again; tensorh's by torch's name."""
+        name = name or getattr(o, "__qualname__", o.__name__)
+        module = getattr(o, "__module__", None) or "builtins"
+        found = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is not o:
+            raise PicklingError(f"Can't pickle {o!r}: it's not found as {module}.{name}")
+        if module == "tensorh" or module.startswith("tensorh."):
+            module = "torch" + module[len("tensorh") :]
+        module, *rest = ("__builtin__" if module == "builtins" else module), *name.split(".")
+        if len(rest) > 1:  # a class within a class: protocol 2 has getattr for it
+            self._global("__builtin__", "getattr")
+        self._global(module, rest[0])
+        for i, part in enumerate(rest[1:]):
+            if i:
+                raise PicklingError(f"Can't pickle {o!r}: it is too deep in other classes")
+            self._str(part)
+            self._out += b"\x86R"
+
+    def _object(self, o):
+        """An object as its class tells pickle to make it again."""
+        kind = type(o)
+        reduce = copyreg.dispatch_table.get(kind)
+        made = reduce(o) if reduce else o.__reduce_ex__(2)
+        if isinstance(made, str):
+            self._named(o, made)
+            return
+        func, args, state, items, pairs = (*made, None, None, None)[:5]
+        if func is copyreg.__newobj__:
+            self._save(args[0])
+            self._save(tuple(args[1:]))
+            self._out += b"\x81"
+        else:
+            self._save(func)
+            self._save(tuple(args))
+            self._out += b"R"
+        self._remember(o)
+        for x in items or ():
+            self._save(x)
+            self._out += b"a"
+        for k, v in pairs or ():
+            self._save(k)
+            self._save(v)
+            self._out += b"s"
+        if state is not None:
+            self._save(state)
+            self._out += b"b"
 
     # --- plain ------------------------------------------------------------------------------------
 

@@ -120,7 +120,10 @@ class _Sparse(Tensor):
     def grad(self):
         """The gathered gradient at the places of the elements, or None."""
         g = self._values().grad
-        return None if g is None else _each_once(again(self, g.detach()))
+        return None if g is None else again(self, g.detach())._each_once()
+
+    def _each_once(self):
+        return _each_once(self)
 
     @grad.setter
     def grad(self, grad):

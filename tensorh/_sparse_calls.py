@@ -361,6 +361,15 @@ def _zeros_like(self, *, dtype=None, layout=None, device=None, requires_grad=Fal
     return _none(self, dtype, device).requires_grad_(requires_grad)
 
 
+@_call("new_zeros", "new_empty")
+def _new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=None,
+               pin_memory=False):  # fmt: skip
+    size = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    indices = _C.zeros((len(size), 0), dtype=_C.int64, device=device or self.device)
+    values = _C.zeros(0, dtype=dtype or self.dtype, device=device or self.device)
+    return make(COO, (indices, values), size, True).requires_grad_(requires_grad)
+
+
 def _none(t, dtype=None, device=None):
     """No elements, of t's layout and shape."""
     number, device = _C._sparse_layout(t), device or t.device
@@ -591,7 +600,16 @@ def _rsub(self, other, alpha=1):
 def _add_(self, other, *, alpha=1):
     if isinstance(self, _Sparse):
         return _become(self, add(self, other, alpha=alpha))
-    return self.copy_(_to_dense_add(self, other, alpha))
+    t = as_coo(other)
+    if self.shape != t.shape or self.dtype is not t.dtype or not self.is_contiguous():
+        return self.copy_(_to_dense_add(self, other, alpha))
+    sd = t.sparse_dim()  # in place, of the rows that are there
+    keys = _C.sparse_keys(t._indices(), list(t.shape[:sd]))
+    n = 1
+    for s in t.shape[:sd]:
+        n *= s
+    self.view(n, *t.shape[sd:]).index_add_(0, keys, t._values(), alpha=alpha)
+    return self
 
 
 @_call("sub_", "__isub__", "subtract_")

@@ -14,6 +14,7 @@ from ._sparse_calls import (
     add,
     as_coo,
     to_dense,
+    to_sparse,
 )
 
 # --- products -------------------------------------------------------------------------------------
@@ -37,15 +38,30 @@ def _inner(name, a, b):
 def mm(input, mat2, reduce=None, *, out=None):
     """The product of two matrices, of which one or both are sparse."""
     _no_out("mm", out)
-    if reduce is not None:
-        raise NotImplementedError(f"torch.sparse.mm: reduce={reduce!r} is not supported")
     _inner("mm", input, mat2)
+    if reduce is not None:
+        return _reduced(input, mat2, reduce)
     if isinstance(input, _Sparse) and isinstance(mat2, _Sparse):
         return _as(_two(as_coo(input), as_coo(mat2)), _C._sparse_layout(input), "MmBackward0")
     if isinstance(input, _Sparse):
         t = as_coo(input)
         return _C.sparse_mm(t._indices(), t._values(), t.shape[0], mat2)
     return mm(_t(mat2), input.t()).t()
+
+
+def _reduced(a, b, reduce):
+    """Where mm adds the products of a row and a column, their mean, or the largest or smallest."""
+    if not isinstance(a, _Sparse) or a.is_sparse or isinstance(b, _Sparse):
+        raise RuntimeError("torch.sparse.mm: reduce expects a CSR and a dense matrix")
+    if reduce not in ("sum", "mean", "amax", "amin"):
+        raise RuntimeError(f"torch.sparse.mm: reduce={reduce!r} is none of sum, mean, amax, amin")
+    t = as_coo(a)
+    if reduce == "sum":
+        return _C.sparse_mm(t._indices(), t._values(), t.shape[0], b)
+    row, col = t._indices()
+    products = t._values().unsqueeze(1) * b.index_select(0, col)
+    zeros = products.new_zeros((t.shape[0], b.shape[1]))
+    return zeros.index_reduce(0, row, products, reduce, include_self=False)
 
 
 def _two(a, b):
@@ -62,6 +78,46 @@ def _two(a, b):
     indices = _C.stack((i[of_a], col[of_b]))
     size = (a.shape[0], b.shape[1])
     return _coalesced(make(COO, (indices, values), size), "MmBackward0")
+
+
+def smm(input, mat2):
+    """mm of a sparse and a dense matrix, as a sparse one."""
+    return to_sparse(mm(input, mat2))
+
+
+def hspmm(mat1, mat2, *, out=None):
+    """The same with one sparse dimension, the rows."""
+    _no_out("hspmm", out)
+    return to_sparse(mm(mat1, mat2), 1)
+
+
+def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """beta input + alpha mat1 mat2, all but mat2 sparse."""
+    _no_out("sspaddmm", out)
+    return add(input if beta == 1 else input * beta, smm(mat1, mat2), alpha=alpha)
+
+
+for _f in (smm, hspmm, sspaddmm):
+    _call(_f.__name__)(_f)
+hsmm, saddmm = hspmm, sspaddmm
+spmm = dsmm = _C.mm  # as torch's
+
+
+@_call("bmm")
+def _bmm(input, mat2, *, out=None):
+    _no_out("bmm", out)
+    if not isinstance(input, _Sparse) or isinstance(mat2, _Sparse):
+        raise _refused("bmm", (input, mat2), {})
+    if input.dim() != 3 or mat2.dim() != 3 or input.dense_dim():
+        raise RuntimeError("bmm: batches of matrices are expected")
+    (n, rows, inner), (k, other, columns) = input.shape, mat2.shape
+    if n != k or inner != other:
+        raise RuntimeError(f"bmm: Expected size for first two dimensions of mat2 to be [{n}, "
+                           f"{inner}] but got: [{k}, {other}]")  # fmt: skip
+    batch, i, j = input._indices()
+    indices = _C.stack((batch * rows + i, batch * inner + j))
+    flat = mat2.reshape(n * inner, columns)
+    return _C.sparse_mm(indices, input._values(), n * rows, flat).reshape(n, rows, columns)
 
 
 @_call("mv")

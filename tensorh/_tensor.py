@@ -17,6 +17,8 @@ def numpy(self, *, force=False):
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
             "the tensor to host memory first."
         )
+    elif self.requires_grad and not _C.is_grad_enabled():
+        self = self.detach()  # torch asks for detach() while calls are recorded
     elif self.requires_grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -457,12 +459,13 @@ def _attach():
         setattr(Tensor, name, never)
     for name, layout in _ONLY_SPARSE.items():
         setattr(Tensor, name, _of_layout(name, layout))
-    for name in ("sparse_mask", "to_sparse", "to_sparse_coo", "to_sparse_csc",
+    for name in ("smm", "sparse_mask", "sspaddmm", "to_sparse", "to_sparse_coo", "to_sparse_csc",
                  "to_sparse_csr"):  # fmt: skip
         setattr(Tensor, name, _to_layout(name))
     for name in LATER:
         setattr(Tensor, name, _Later(name))
-    for name in ("is_shared", "share_memory_", "storage", "untyped_storage"):
+    for name in ("is_set_to", "is_shared", "set_", "share_memory_", "storage", "storage_type",
+                 "untyped_storage"):  # fmt: skip
         setattr(Tensor, name, _Later(name))
     own = vars(Tensor)  # getattr between two setattr costs Python a cache of the class
     for name in (_missing.PLANNED["Tensor"] + _missing.TENSOR_LEFT_OUT).split():

@@ -123,10 +123,12 @@ _RENAMED = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 class Machine:
     """One pickle. find(name) gives a value or a Maker for a global, None where there is none.
 
-    persistent(id) gives what a persistent id stands for.
+    persistent(id) gives what a persistent id stands for. allowed: {name: class or function} of what
+    the program trusts.
     """
 
-    def __init__(self, data, find, persistent):
+    def __init__(self, data, find, persistent, allowed=None):
+        self._allowed = allowed or {}
         self._data = memoryview(data)
         self._at = 0
         self._find = find
@@ -212,7 +214,7 @@ class Machine:
 
     def _top(self, *kinds):
         top = self._stack[-1]
-        if type(top) not in kinds:
+        if type(top) not in kinds and type(top) not in self._allowed.values():
             _refuse(f"a {type(top).__name__} takes no members this way")
         return top
 
@@ -299,11 +301,15 @@ class Machine:
         full = f"{module}.{name}"
         make = _MAKERS.get(full)
         found = Maker(full, make) if make else self._find(full)
+        if found is None and full in self._allowed:
+            trusted = self._allowed[full]
+            found = Maker(full, lambda machine, args: trusted(*args), trusted)
         if found is None:
             _refuse(
                 f"Unsupported global: GLOBAL {full} was not an allowed global. Files are read as "
                 "data: tensors, parameters, numbers, texts and containers of them; nothing in a "
-                "file is imported or run."
+                "file is imported or run, unless torch.serialization.add_safe_globals names it, or "
+                "weights_only=False says that the file is trusted."
             )
         self._push(found)
 
@@ -324,8 +330,29 @@ class Machine:
             _refuse(f"Trying to call {name}, which makes nothing of this")
         self._push(what.make(self, args))
 
+    def _new(self):
+        """NEWOBJ: of a class that is trusted, without its __init__."""
+        args, what = self._pop(), self._pop()
+        if type(what) is Maker and isinstance(what.state, type) and what.name in self._allowed:
+            if type(args) is not tuple:
+                _refuse("NEWOBJ: a tuple is expected")
+            self._push(what.state.__new__(what.state, *args))
+            return
+        self._stack += [what, args]
+        self._reduce()
+
     def _build(self):
         state = self._pop()
+        kind = type(self._stack[-1])
+        if kind in self._allowed.values():
+            inst = self._stack[-1]
+            if hasattr(kind, "__setstate__"):
+                inst.__setstate__(state)
+            elif type(state) is dict:
+                vars(inst).update(state)
+            else:
+                _refuse(f"the attributes of a {kind.__name__} must be a dict")
+            return
         inst = self._top(OrderedDict)
         if type(state) is not dict:
             _refuse("the attributes of an OrderedDict must be a dict")
@@ -410,7 +437,7 @@ def _operations():
         b"c": m._global,
         b"\x93": m._stack_global,
         b"R": m._reduce,
-        b"\x81": m._reduce,
+        b"\x81": m._new,
         b"b": m._build,
         b"Q": m._persistent_id,
     }

@@ -205,6 +205,14 @@ def grads(outputs, inputs, seeds, **options):
     if len(sizes) != 1 or None in sizes:
         raise RuntimeError("grad(): is_grads_batched=True expects grad_outputs with as many "
                            "samples in dimension 0 of each")
+    for i, (o, s) in enumerate(zip(outputs, seeds, strict=True)):
+        if s is not None and s.shape[1:] != o.shape:
+            raise RuntimeError(
+                f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                f"as the batch dimension. The sizes of the remaining dimensions are expected to "
+                f"match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a shape of {s.shape} and output[{i}] has a shape of "
+                f"{o.shape}.")
     with batch(sizes.pop()):
         mine = [None if s is None else _C._batched(s, 0) for s in seeds]
         found = _C._grad(outputs, inputs, mine, **options)

@@ -2,6 +2,7 @@
 computed, on no device."""
 
 import sys as _sys
+from contextlib import contextmanager as _contextmanager
 
 
 class _Backend:
@@ -28,6 +29,22 @@ class _Backend:
         raise error(self.__name__, name)
 
 
+class _WithFlags(_Backend):
+    """A backend whose switches may be set for a block."""
+
+    @_contextmanager
+    def flags(self, *values, **switches):
+        """Sets switches, by torch's names, until the block ends."""
+        names = [name for name in self.__dict__ if name != "__name__"]
+        switches = dict(zip(names, values, strict=False)) | switches
+        before = {name: self.__dict__.get(name) for name in switches}
+        self.__dict__.update(switches)
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)
+
+
 class _Cuda(_Backend):
     """The switches of GPUs, whose kernels are in a module of their own."""
 
@@ -44,9 +61,9 @@ class _Cuda(_Backend):
         return _cuda.path() is not None
 
 
-cudnn = _Backend("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
+cudnn = _WithFlags("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
 mps = _Backend("mps")
-mkldnn = _Backend("mkldnn", enabled=False)
+mkldnn = _WithFlags("mkldnn", enabled=False, deterministic=False, allow_tf32=True)
 cuda = _Cuda("cuda", matmul=_Backend("cuda.matmul", allow_tf32=False))
 mkl = _Backend("mkl")
 openmp = _Backend("openmp")

@@ -2,10 +2,13 @@
 
 A file is a zip archive of a pickle and of the storages as they lie in memory. It is untrusted: any
 bytes are a file or an error, nothing in them is imported or run, and sizes are checked before
-memory is made. What can be saved is what can be read: tensors, parameters, numbers, texts, bytes,
-dtypes, devices, sizes and containers of them; save state_dict() of modules and optimizers.
+memory is made. So it gives tensors, parameters, numbers, texts, bytes, dtypes, devices, sizes and
+containers of them, and what add_safe_globals names. Objects of other classes, whole modules too,
+are saved as pickle saves them, and read with weights_only=False alone, which imports and runs what
+the file names.
 """
 
+import io
 import os
 import pickle
 from collections.abc import Callable
@@ -205,11 +208,23 @@ class _Loader:
             "torch.device": self._device,
         }
 
-    def load(self):
+    def load(self, trusted=False):
         data = self._archive.read(f"{self._prefix}/data.pkl")
-        return Machine(data, self._find, self._persistent).load()
+        if trusted:
+            return _Unpickler(io.BytesIO(data), self).load()
+        return Machine(data, self._find, self._persistent, _allowed()).load()
 
     # --- globals ----------------------------------------------------------------------------------
+
+    def spend(self, n):
+        """What the makers ask of a Machine, where the file is trusted."""
+
+    def call(self, full):
+        """A function that makes what a global of torch's own stands for; None if it is none."""
+        found = self._find(full)
+        if type(found) is not Maker or found.make is None:
+            return found
+        return lambda *args: found.make(self, args)
 
     def _find(self, full):
         module, _, name = full.rpartition(".")
@@ -436,17 +451,19 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
     map_location: None, a device, {location: location}, or a function (storage, location); devices
     that are not there are asked of it, too, where the file holds them as objects.
-    weights_only: files are read as data in any case. mmap=True (paths): tensors lie over the file,
-    read when used, and what is written to them stays out of it.
+    weights_only: None and True read the file as data; False also makes objects of any class, which
+    imports and runs what the file names: for files that you trust. mmap=True (paths): tensors lie
+    over the file, read when used, and what is written to them stays out of it.
     """
     if pickle_module not in (None, pickle):
-        raise ValueError("load(): files are read as data; pickle_module is not supported")
+        raise ValueError("load(): the pickle is read by tensorh; pickle_module is not supported")
+    trusted = weights_only is not None and not weights_only
     if unknown.keys() - {"encoding"}:
         raise TypeError(f"load(): unknown arguments {sorted(unknown)}")
     if _is_path(f):
         with open(f, "rb") as file:
             try:
-                return _load(file, map_location, mmap)
+                return _load(file, map_location, mmap, trusted)
             except (pickle.UnpicklingError, DamagedError, EOFError) as e:
                 e.args = (f"{os.fsdecode(f)}: {e}",)
                 raise
@@ -457,7 +474,26 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             "You can only torch.load from a file that is seekable. Please pre-load the data into a "
             "buffer like io.BytesIO and try to load from it instead."
         )
-    return _load(f, map_location, mmap)
+    return _load(f, map_location, mmap, trusted)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads a pickle that is trusted: torch's globals are those of the data, or tensorh's."""
+
+    def __init__(self, file, loader):
+        super().__init__(file, encoding="utf-8")
+        self._loader = loader
+
+    def find_class(self, module, name):
+        found = self._loader.call(f"{module}.{name}")
+        if found is not None and not (type(found) is Maker and found.name == "torch.Tensor"):
+            return found
+        if module == "torch" or module.startswith("torch."):
+            module = "tensorh" + module[len("torch") :]
+        return super().find_class(module, name)
+
+    def persistent_load(self, pid):
+        return self._loader._persistent(pid)
 
 
 class _From:
@@ -477,7 +513,7 @@ class _From:
         return self._file.tell() - self._start
 
 
-def _load(file, map_location, mmap):
+def _load(file, map_location, mmap, trusted):
     file = _From(file) if file.tell() else file
     head = file.read(4)
     if not head:
@@ -498,7 +534,7 @@ def _load(file, map_location, mmap):
         if archive.read(order) != b"little":
             raise ValueError("the file has another byte order")
     mapped = _map(file) if mmap else None
-    return _Loader(archive, prefix, map_location, mapped).load()
+    return _Loader(archive, prefix, map_location, mapped).load(trusted)
 
 
 def _prefix(archive):
@@ -521,9 +557,23 @@ _safe = []
 
 
 def add_safe_globals(safe_globals):
-    """Notes classes and functions that a program trusts. Files are read as data: a global that is
-    none stays an error."""
+    """Classes and functions that a program trusts: files read as data may name them, too, make
+    objects of these classes and call these functions. An item may be (function, name in files)."""
     _safe.extend(g for g in safe_globals if g not in _safe)
+
+
+def _allowed():
+    """{name in files: class or function} of those."""
+    names = {}
+    for g in _safe:
+        if isinstance(g, tuple):
+            names[g[1]] = g[0]
+            continue
+        module = g.__module__
+        if module == "tensorh" or module.startswith("tensorh."):
+            module = "torch" + module[len("tensorh") :]
+        names[f"{module}.{g.__qualname__}"] = g
+    return names
 
 
 def get_safe_globals():

@@ -28,6 +28,30 @@ def _taken(name, *tensors):
             raise TypeError(f"torch.sparse.{name}: expected Tensor, not {type(t).__name__}")
 
 
+class _Named(type):
+    """torch.sparse.FloatTensor and its like: constructors of old programs."""
+
+    def __call__(cls, *args):
+        dtype = cls._dtype
+        if len(args) > 1 and all(isinstance(a, int) for a in args) or not args:
+            return _of.sparse_coo_tensor(args or (0,), dtype=dtype)
+        if len(args) == 1:
+            return _of.sparse_coo_tensor(tuple(args[0]), dtype=dtype)
+        if args[1].dtype is not dtype:
+            raise TypeError(f"expected values of {dtype}, but got {args[1].dtype}")
+        return _of.sparse_coo_tensor(*args)
+
+    def __instancecheck__(cls, o):
+        return isinstance(o, _Sparse) and o.is_sparse and o.dtype is cls._dtype
+
+
+for _name, _dtype in (
+    ("Float", "float32"), ("Double", "float64"), ("Half", "float16"), ("BFloat16", "bfloat16"),
+    ("Long", "int64"), ("Int", "int32"), ("Short", "int16"), ("Char", "int8"), ("Byte", "uint8"),
+):  # fmt: skip
+    globals()[_name + "Tensor"] = _Named(_name + "Tensor", (), {"_dtype": getattr(_C, _dtype)})
+
+
 def mm(mat1, mat2, reduce=None):
     """The product of a sparse and a dense matrix (dense), or of two sparse ones (sparse). Gradients
     reach both."""

@@ -440,6 +440,19 @@ struct first_option {
 using detail::as_objects; /* a short name, which a compiler looks up a thousand times */
 TNI_TN_END
 
+TNI_TN_BEGIN
+/* Where several results go, C's struct of them or objects: .out = {values, indices}. */
+template <class C>
+struct results_ref {
+    C value;
+    results_ref() : value() {}
+    results_ref(const C &c) : value(c) {}
+    template <class... T>
+    results_ref(const tensor_ref &a, const tensor_ref &b, const T &...t)
+        : value{a.value, b.value, tensor_ref(t).value...} {}
+};
+TNI_TN_END
+
 /* A member of a struct of options, with a setter that C++ before 20 can chain. */
 #define TNI_OPTION(type, name, ...) \
     type name = __VA_ARGS__;        \

@@ -7,7 +7,8 @@
  * tn_sparse_to_dense, tn_sparse_coalesce), so gradients reach the values. The sparse tensor itself
  * is for what has one tensor to give: .grad of a table whose embedding has .sparse = true, and
  * bindings. Operators refuse it with UNSUPPORTED; backward adds sparse gradients. It requires grad
- * if its values do; tn_requires_grad asks them. tn_data is NULL. */
+ * if its values do; tn_requires_grad asks them, and tn_grads gives their gradients at its places.
+ * tn_data is NULL. */
 #ifndef TNI_API_SPARSE_H
 #define TNI_API_SPARSE_H
 
@@ -32,7 +33,7 @@ TN_USE_RESULT TN_API tn_tensor *tn_sparse_coo_at(const char *file, int line, tn_
                                                  tn_tensor *values, tn_ints size);
 #define tn_sparse_coo(indices, values, ...) \
     TNI_RESULT(tn_tensor, tn_sparse_coo_at(__FILE__, __LINE__, indices, values, __VA_ARGS__))
-TN_API tn_layout tn_layout_of(const tn_tensor *t); /* TN_STRIDED: t is not sparse */
+TN_API tn_layout tn_sparse_layout(const tn_tensor *t); /* TN_STRIDED: t is not sparse */
 /* Part k in the order above, borrowed from t; NULL: there is none. */
 TN_API tn_tensor *tn_sparse_part(const tn_tensor *t, int k);
 /* Whether the indices of a sparse tensor are known to be in order and distinct; who knows says it.

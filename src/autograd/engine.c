@@ -30,9 +30,9 @@ static bool engine_accumulate(tni_engine *e, tn_tensor **to, tn_tensor *grad) {
     }
     /* Only this engine counts sum, and sum alone its storage: the addition in place is
      * seen by nobody. */
-    if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
-        sum->flags & TNI_CONTIGUOUS && tni_load(&sum->storage->refs) == 1 &&
-        !(grad->flags & TNI_SPARSE))
+    if (!e->create && !((sum->flags ^ grad->flags) & TNI_BATCHED) && tni_load(&sum->refs) == 1 &&
+        !sum->base && sum->owner == e->b && sum->flags & TNI_CONTIGUOUS &&
+        tni_load(&sum->storage->refs) == 1 && !(grad->flags & TNI_SPARSE))
         return tnp_add_(sum, grad, 1) != NULL;
     sum = (sum->flags | grad->flags) & TNI_SPARSE ? tni_grad_sum_sparse(e->b, sum, grad)
                                                   : tnp_add(sum, grad, 1);
@@ -302,6 +302,7 @@ static bool engine_want(tni_engine *e) {
         tn_tensor *t = w->inputs.at[i];
         tni_place *place = &e->place[i];
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
+        t = tni_values_of(t);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;

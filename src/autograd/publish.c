@@ -199,6 +199,19 @@ static bool engine_wanted_hooks(tni_engine *e) {
     return true;
 }
 
+/* What was found for the values of a sparse input, at its places. */
+static bool engine_at_places(tni_engine *e, const tni_wanted *w, int64_t i) {
+    const tn_tensor *of = w->inputs.at[i];
+    const tni_extra *x = tni_extra_there(of);
+    const int last = x->part[2] ? 2 : 1;
+    tn_tensor *part[3] = {x->part[0], x->part[1], x->part[2]};
+    part[last] = w->grads[i];
+    w->grads[i] = tni_sparse_header(e->b, x->layout, part, of->ndim, of->size);
+    if (!w->grads[i]) return false;
+    tni_extra_there(w->grads[i])->coalesced = x->coalesced;
+    return true;
+}
+
 TN_PRIV bool tni_hand_out(tni_engine *e) {
     const tni_wanted *w = e->wanted;
     /* All gradients are there before the first is handed out. */
@@ -215,6 +228,7 @@ TN_PRIV bool tni_hand_out(tni_engine *e) {
         tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
         if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;
+        if (grad && w->inputs.at[i]->flags & TNI_SPARSE && !engine_at_places(e, w, i)) return false;
     }
     /* Counted for the caller, to outlive the scope of this backward. */
     for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);

@@ -18,7 +18,7 @@ static bool compose_fits_given(tn_frame *f, int k) {
         return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", tni_written_name(f));
     if (!tni_given_apart(f, k)) return false;
     if (!tni_can_cast(made->dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+        return tn_fail(f, TN_TYPE, "result type %s can't be cast to the desired output type %s",
                        tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
     if (t->device != made->device)
         return tn_fail(f, TN_INVALID, "%s is on a different device: %s, but the result is on %s",

@@ -121,8 +121,9 @@ static TNI_NOINLINE bool door_freed_input(tn_frame *f) {
 /* An argument is sparse: which one, and its layout. Returns false. */
 static TNI_NOINLINE bool door_sparse(tn_frame *f, const tn_tensor *t, const char *name) {
     static const char *const layouts[] = {"strided", "sparse_coo", "sparse_csr", "sparse_csc"};
+    const tni_extra *e = tni_extra_there(t);
     return tn_fail(f, TN_UNSUPPORTED, "%s has layout %s, of which %s is not computed; see to_dense",
-                   name, layouts[tni_extra_there(t)->layout], f->row->name);
+                   name, layouts[e ? e->layout : 0], f->row->name);
 }
 static bool door_sparse_input(tn_frame *f) {
     char name[64];
@@ -384,7 +385,10 @@ static int door_may_alias(const tn_frame *f) {
 /* Of inputs but number `own` only the first `may` are t, and no other shares memory with it. */
 static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int own, int may) {
     if (tni_overlaps_itself(t))
-        return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", what);
+        return tn_fail(f, TN_INVALID,
+                       "unsupported operation: more than one element of %s refers to a single "
+                       "memory location; clone it first",
+                       what);
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *in = f->in[i];
         if (!in || i == own || (in == t && i < may) || in->storage != t->storage) continue;

@@ -17,7 +17,7 @@ static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const
                        tni_shape_text(has, sizeof has, t->ndim, t->size),
                        tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+        return tn_fail(f, TN_TYPE, "result type %s can't be cast to the desired output type %s",
                        tni_dtype((int)dtype)->text, tni_dtype(t->dtype)->text);
     exact = f->row->rules != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
     exact = exact && !f->row->verdict;

@@ -149,8 +149,8 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     if (!info->computes && info->category < TNI_CAT_FLOAT && kinds & TN_GIVES_BOOL &&
         kinds & TNI_KINDS_I && kinds & TNI_KINDS_C)
         return TN_I64;
-    if (info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
-        kinds & TNI_KINDS_F && !(kinds & TN_FLOATS_ONLY))
+    if (info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F &&
+        !(kinds & TN_FLOATS_ONLY))
         return promote_only_numbers(f->in, f->nin) ? TN_F64
                                                    : tni_tensors(f->block->context)->default_dtype;
     tn_fail(f, TN_TYPE, "the operator is not defined for %s", info->text);
@@ -333,7 +333,7 @@ static bool promote_divisor(tn_frame *f) {
     for (int d = 0; d < t->ndim; d++) index[d] = 0;
     for (int64_t i = 0; i < t->numel; i++) {
         if (tni_element(at, t->dtype).integer == 0)
-            return tn_fail(f, TN_INVALID, "integer division by zero");
+            return tn_fail(f, TN_INVALID, "ZeroDivisionError");
         for (int d = t->ndim - 1; d >= 0; d--) {
             at += t->stride[d] * bytes;
             if (++index[d] < t->size[d]) break;
@@ -348,7 +348,7 @@ static bool promote_divisor(tn_frame *f) {
 static bool promote_exponent(tn_frame *f) {
     const tn_tensor *t = f->in[1];
     return !(t->flags & TNI_NUMBER) || tni_element(tni_bytes_at(t), t->dtype).integer >= 0 ||
-           tn_fail(f, TN_INVALID, "cannot raise an integer to a negative power");
+           tn_fail(f, TN_INVALID, "Integers to negative integer powers are not allowed.");
 }
 
 /* A number as bound of integers, into their range: from the low side where it is a lower one. */

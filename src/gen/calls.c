@@ -1152,6 +1152,18 @@ TN_API tn_tensor *tnp_conv1d(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
     return tn_conv1d_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_conv1d_padding_at(const char *file, int line,
+    const tn_conv1d_padding_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv1d_padding, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv1d_padding(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, const char *padding, tn_ints dilation, int64_t groups) {
+    const tn_conv1d_padding_args a = {bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv1d_padding_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_conv2d, TN_PLAIN, file, line, args, &r);
@@ -1174,6 +1186,18 @@ TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_i
     const tn_conv2d_input_grad_args a = {NULL, stride, padding, dilation, groups, grad, weight,
         input_size};
     return tn_conv2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv2d_padding_at(const char *file, int line,
+    const tn_conv2d_padding_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv2d_padding, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv2d_padding(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, const char *padding, tn_ints dilation, int64_t groups) {
+    const tn_conv2d_padding_args a = {bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv2d_padding_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_conv2d_weight_grad_at(const char *file, int line,
@@ -1211,6 +1235,18 @@ TN_API tn_tensor *tnp_conv3d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_i
     const tn_conv3d_input_grad_args a = {NULL, stride, padding, dilation, groups, grad, weight,
         input_size};
     return tn_conv3d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv3d_padding_at(const char *file, int line,
+    const tn_conv3d_padding_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv3d_padding, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv3d_padding(tn_tensor *input, tn_tensor *weight, tn_tensor *bias,
+    tn_ints stride, const char *padding, tn_ints dilation, int64_t groups) {
+    const tn_conv3d_padding_args a = {bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv3d_padding_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_conv3d_weight_grad_at(const char *file, int line,
@@ -6365,6 +6401,16 @@ TN_API tn_tensor *tnp_sparse_distinct(tn_tensor *self) {
     return tn_sparse_distinct_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_sparse_dots_at(const char *file, int line, const tn_sparse_dots_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_dots, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_dots(tn_tensor *indices, tn_tensor *x, tn_tensor *y) {
+    const tn_sparse_dots_args a = {indices, x, y};
+    return tn_sparse_dots_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_sparse_keys_at(const char *file, int line, const tn_sparse_keys_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_sparse_keys, TN_PLAIN, file, line, args, &r);
@@ -6384,6 +6430,18 @@ TN_API tn_tensor *tnp_sparse_mm(tn_tensor *indices, tn_tensor *values, int64_t r
     tn_tensor *dense) {
     const tn_sparse_mm_args a = {indices, values, rows, dense};
     return tn_sparse_mm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sparse_product_at(const char *file, int line,
+    const tn_sparse_product_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sparse_product, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sparse_product(tn_tensor *indices, tn_tensor *values, int64_t rows,
+    tn_tensor *dense) {
+    const tn_sparse_product_args a = {indices, values, rows, dense};
+    return tn_sparse_product_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_sparse_softmax_at(const char *file, int line,

@@ -282,6 +282,10 @@ static const char *const py_docs_comment[] = {
     "conv2d of lines: y(n, o, q) = bias(o) + sum over c, j of weight(o, c, j) input(n, c, q stride + j\n"
     "dilation - padding).\n"
     "input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O, L')",
+    /* conv1d_padding */
+    "conv1d with no padding (valid), or with as much as makes the output as long as the input\n"
+    "(same).\n"
+    "input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O, L')",
     /* conv2d */
     "y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i\n"
     "dilation - padding, ...), where input is zero outside its bounds. The output channels of group g\n"
@@ -292,6 +296,10 @@ static const char *const py_docs_comment[] = {
     "weight(o, c, i, j) grad(n, o, p, q) over all o, i, j for which p stride + i dilation - padding is\n"
     "that row; columns likewise. A complex weight is conjugated. torch.nn.grad.conv2d_input.\n"
     "grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size",
+    /* conv2d_padding */
+    "conv2d with no padding (valid), or with as much as makes the output as large as the input\n"
+    "(same).\n"
+    "input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')",
     /* conv2d_weight_grad */
     "The gradient of conv2d's weight, from grad, the gradient of its output: the sum over n, p,\n"
     "q of grad(n, o, p, q) input(n, c, p stride + i dilation - padding, ...). A complex input\n"
@@ -303,6 +311,10 @@ static const char *const py_docs_comment[] = {
     /* conv3d_input_grad */
     "The gradient of conv3d's input, as conv2d_input_grad. torch.nn.grad.conv3d_input.\n"
     "grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, C, D, H, W) -> input_size",
+    /* conv3d_padding */
+    "conv3d with no padding (valid), or with as much as makes the output as large as the input\n"
+    "(same).\n"
+    "input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
     /* conv3d_weight_grad */
     "The gradient of conv3d's weight, as conv2d_weight_grad. torch.nn.grad.conv3d_weight.\n"
     "grad (N, O, D', H', W'), input (N, C, D, H, W), weight_size (O, C / groups, kD, kH, kW) -> weight_size",
@@ -1692,12 +1704,19 @@ static const char *const py_docs_comment[] = {
     /* sparse_distinct */
     "self without the elements that are equal to the one before: of sorted keys, each once.\n"
     "self (n) int64 -> (m)",
+    /* sparse_dots */
+    "The elements of x y^T at the places in indices, on the CPU: the gradient of values in\n"
+    "sparse_product.\n"
+    "indices (2, n), x (rows, m), y (k, m), both float32 or float64 -> (n)",
     /* sparse_keys */
     "The row-major number in size of each column of indices.\n"
     "indices (d, n), d sizes -> (n) int64",
     /* sparse_mm */
     "The product of a sparse matrix of that many rows and a dense one.\n"
     "indices (2, n), values (n), dense (k, m) -> (rows, m)",
+    /* sparse_product */
+    "The product of a sparse matrix of that many rows and a dense one, on the CPU; see sparse_mm.\n"
+    "indices (2, n), values (n), dense (k, m), both float32 or float64 -> (rows, m)",
     /* sparse_softmax */
     "The values of the softmax along dim (with log, of its logarithm) of the elements that are there,\n"
     "each once; all others count as -infinity.\n"
@@ -2063,11 +2082,14 @@ static const char *const py_docs_place[] = {
     NULL /* constant_pad_nd */,
     NULL /* contiguous */,
     "nn.functional.conv1d" /* conv1d */,
+    NULL /* conv1d_padding */,
     "nn.functional.conv2d" /* conv2d */,
     NULL /* conv2d_input_grad */,
+    NULL /* conv2d_padding */,
     NULL /* conv2d_weight_grad */,
     "nn.functional.conv3d" /* conv3d */,
     NULL /* conv3d_input_grad */,
+    NULL /* conv3d_padding */,
     NULL /* conv3d_weight_grad */,
     "nn.functional.conv_tbc" /* conv_tbc */,
     "nn.functional.conv_transpose1d" /* conv_transpose1d */,
@@ -2457,8 +2479,10 @@ static const char *const py_docs_place[] = {
     NULL /* sort */,
     NULL /* sparse_coalesce */,
     NULL /* sparse_distinct */,
+    NULL /* sparse_dots */,
     NULL /* sparse_keys */,
     NULL /* sparse_mm */,
+    NULL /* sparse_product */,
     NULL /* sparse_softmax */,
     NULL /* sparse_take */,
     NULL /* sparse_to_dense */,

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 562 };
+enum { TNI_ROW_COUNT = 567 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -171,16 +171,22 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
 TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv1d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv1d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv1d_padding);
+TN_PRIV_DECLARE(tn_row, tni_row_conv1d_padding);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_padding);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d_padding);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d);
 TN_PRIV_DECLARE(tn_row, tni_row_conv3d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv3d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_padding);
+TN_PRIV_DECLARE(tn_row, tni_row_conv3d_padding);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv3d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv3d_weight_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conv_tbc);
@@ -959,10 +965,14 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_coalesce);
 TN_PRIV_DECLARE(tn_row, tni_row_sparse_coalesce);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_distinct);
 TN_PRIV_DECLARE(tn_row, tni_row_sparse_distinct);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_dots);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_dots);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_keys);
 TN_PRIV_DECLARE(tn_row, tni_row_sparse_keys);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_mm);
 TN_PRIV_DECLARE(tn_row, tni_row_sparse_mm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_product);
+TN_PRIV_DECLARE(tn_row, tni_row_sparse_product);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_sparse_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sparse_take);

@@ -241,7 +241,9 @@ static bool recurrent_prepare(const recurrent *r, tn_tensor **x, tn_tensor **h, 
     *h = recurrent_unsqueeze(*h, *batched);
     *c = recurrent_unsqueeze(*c, *batched);
     if (!*x || (given && (!*h || (both && !*c)))) return false;
-    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: the sequence is empty");
+    if (tn_size(*x, 0) < 1)
+        return tni_nn_error(TN_INVALID,
+                            "input: Expected sequence length to be larger than 0 in RNN");
     return recurrent_batch(*h, *c, tn_size(*x, 1));
 }
 

@@ -256,6 +256,13 @@ static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args
 
 /* --- autograd.grad ---------------------------------------------------------------------------- */
 
+/* The gradient of a sparse input, which it takes, with each place once. */
+static PyObject *py_grad_each_once(PyObject *grad) {
+    PyObject *r = grad == Py_None ? Py_NewRef(grad) : PyObject_CallMethod(grad, "_each_once", NULL);
+    Py_DECREF(grad);
+    return r;
+}
+
 /* A tuple of the gradients, which it takes; None or zeros for those that are not there. */
 static PyObject *py_grad_results(const py_pass *p, bool materialize) {
     PyObject *all = PyTuple_New((Py_ssize_t)p->inputs.n);
@@ -264,6 +271,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
         /* taken in any case, so that a failure leaks nothing */
         PyObject *one = t ? py_wrap_any(tn_take(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        if (one && tn_sparse_layout(of) != TN_STRIDED) one = py_grad_each_once(one);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
         } else {

@@ -149,6 +149,10 @@ static bool py_dl_asked(const tn_tensor *t, PyObject *stream, PyObject *version,
     type = own;
     id = number;
     /* the array API: None or -1 for memory without streams */
+    if (stream != Py_None && !PyLong_Check(stream)) {
+        PyErr_SetString(PyExc_TypeError, "stream must be ``int`` or ``none``");
+        return false;
+    }
     if (known && own == DL_CPU && stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;

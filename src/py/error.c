@@ -50,10 +50,10 @@ static const char *py_raise_row(const char *from, char **to) {
     return from;
 }
 
-/* The message with Python's names of functions. */
-static PyObject *py_raise_text(const char *message) {
+/* The message with Python's names of functions, behind torch's words; *type: its class. */
+static PyObject *py_raise_text(const char *message, PyObject **type) {
     char words[PY_WORDS], *text, *to;
-    const size_t begin = py_words_of(message, words, sizeof words);
+    const size_t begin = py_words_of(message, words, sizeof words, type);
     size_t room = begin + strlen(message) + 1;
     /* room for the longest spelling of each name */
     for (const char *at = message; *at; at++)
@@ -124,7 +124,7 @@ PY_PRIV PyObject *py_raise(void) {
     if (PyErr_Occurred()) return NULL; /* from a hook, say: the library's error came of it */
     for (size_t i = 0; i < RAISE_CLASSES; i++)
         if (py_raise_classes[i].code == info.code) type = py_raise_classes[i].type;
-    PyObject *text = py_raise_text(info.message);
+    PyObject *text = py_raise_text(info.message, &type);
     if (text) PyErr_SetObject(type, text);
     Py_XDECREF(text);
     return NULL;

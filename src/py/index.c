@@ -113,6 +113,11 @@ static bool py_index_none(py_indexing *x) {
 static bool py_index_by(py_indexing *x, tn_tensor *t) {
     tn_dtype d = tn_dtype_of(t);
     int takes = d == TN_BOOL || d == TN_U8 ? tn_ndim(t) : 1;
+    if (d == TN_U8 && PyErr_WarnEx(PyExc_UserWarning,
+                                   "indexing with dtype torch.uint8 is now deprecated, please use "
+                                   "a dtype torch.bool instead.",
+                                   1))
+        return false;
     if (x->dim + takes > tn_ndim(x->at) || x->nlists + x->dim - x->covered >= TN_MAX_DIMS) {
         PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));

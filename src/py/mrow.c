@@ -43,6 +43,28 @@ static bool py_mrow_take(py_module *m, tn_module *made) {
     return ok;
 }
 
+/* The library's error of options: torch's constructors raise a ValueError, but of a tensor that
+ * cannot be made. */
+static PyObject *py_mrow_refused(void) {
+    tn_error_info info;
+    const bool value =
+        tn_error_peek(&info) && info.code == TN_INVALID && !strstr(info.message, "negative");
+    PyObject *type, *text, *trace;
+    py_raise();
+    PyErr_Fetch(&type, &text, &trace);
+    if (value && type == PyExc_RuntimeError) {
+        Py_DECREF(type);
+        type = Py_NewRef(PyExc_ValueError);
+        if (text && !PyUnicode_Check(text)) { /* an exception already: of the same arguments */
+            PyObject *plain = PyObject_Str(text);
+            Py_DECREF(text);
+            text = plain;
+        }
+    }
+    PyErr_Restore(type, text, trace);
+    return NULL;
+}
+
 /* What py_call_bound runs with bound options: makes the library's module. */
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
@@ -54,7 +76,7 @@ static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_draw_begin();
     tn_module *made = tn_module_make(file, line, m->kind->row, args);
     py_draw_end();
-    if (!made) return py_raise();
+    if (!made) return py_mrow_refused();
     if (!py_mrow_take(m, made)) return NULL;
     Py_RETURN_NONE;
 }

@@ -18,19 +18,41 @@ static py_node **py_node_slot(const void *key) {
     return &py_nodes[hash >> 56];
 }
 
+/* The class of a call: torch's name of it below graph.Node, made when it is first met; borrowed. */
+static PyObject *py_node_classes;
+static PyTypeObject *py_node_class(const tn_history *h) {
+    char name[160];
+    PyObject *type, *slots;
+    if (h)
+        tn_history_text(h, name, sizeof name);
+    else
+        snprintf(name, sizeof name, "AccumulateGrad");
+    if (!py_node_classes && !(py_node_classes = PyDict_New())) return NULL;
+    if ((type = py_entry(py_node_classes, name)) != NULL) return (PyTypeObject *)type;
+    if (PyErr_Occurred() || !(slots = PyTuple_New(0))) return NULL;
+    type = PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){sOss}", name, (PyObject *)py.node,
+                                 "__slots__", slots, "__module__", "torch.autograd");
+    Py_DECREF(slots);
+    if (!type) return NULL;
+    if (PyDict_SetItemString(py_node_classes, name, type)) Py_CLEAR(type);
+    Py_XDECREF(type); /* the dictionary has it */
+    return (PyTypeObject *)type;
+}
+
 /* The object of a call or of a leaf, new. One object at a time, so that identity means sameness. */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
     const void *key = h ? (const void *)h : (const void *)leaf;
     /* borrowed from the tape */
     PyObject *context = h ? py_context_of(h) : NULL;
     py_node **slot = py_node_slot(key), *n;
+    PyTypeObject *type;
     /* py_context_of or the caller may have found a graph that was freed */
     if (!tn_ok()) return py_raise();
     if (!key) Py_RETURN_NONE;
     if (context) return Py_NewRef(context);
     for (n = *slot; n; n = n->next)
         if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
-    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
+    if (!(type = py_node_class(h)) || !(n = (py_node *)PyType_GenericAlloc(type, 0))) return NULL;
     /* the node keeps its call: grad_fn stays valid though the tensor goes */
     n->history = tn_history_hold(h);
     n->leaf = tn_retain(leaf);
@@ -175,7 +197,7 @@ PY_PRIV int py_nodes_begin(PyObject *module) {
         {Py_tp_dealloc, (void *)py_node_dealloc},  {Py_tp_repr, (void *)py_node_repr},
         {Py_tp_getattro, (void *)py_node_getattr}, {Py_tp_methods, py_node_methods},
         {Py_tp_getset, py_node_attributes},        {0, NULL}};
-    py.node =
-        py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
+    py.node = py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node),
+                             Py_TPFLAGS_BASETYPE, node);
     return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);
 }

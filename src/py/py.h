@@ -145,8 +145,9 @@ TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
 /* --- error.c ---------------------------------------------------------------------------------- */
 
 /* words.c: torch's words for an error of the library, with a space behind them, cut to room bytes;
- * empty where there are none. Returns how many bytes. */
-PY_PRIV size_t py_words_of(const char *message, char *to, size_t room);
+ * empty where there are none. Returns how many bytes; *type becomes torch's class where it is not
+ * that of the code. */
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room, PyObject **type);
 /* The pending error of the library as an exception, where none is set that came from Python code in
  * between. Returns NULL. */
 PY_PRIV PyObject *py_raise(void);

@@ -60,7 +60,7 @@ static PyObject *py_sparse_layout(PyObject *self, PyObject *args) {
     tn_tensor *t;
     int unused;
     (void)self;
-    return py_sparse_args(args, "O|i", &t, &unused) ? PyLong_FromLong(tn_layout_of(t)) : NULL;
+    return py_sparse_args(args, "O|i", &t, &unused) ? PyLong_FromLong(tn_sparse_layout(t)) : NULL;
 }
 static PyObject *py_sparse_coalesced(PyObject *self, PyObject *args) {
     tn_tensor *t;

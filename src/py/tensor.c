@@ -100,7 +100,9 @@ static PyObject *py_tensor_grad(PyObject *self, void *unused) {
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (value && value != Py_None && !py_is_tensor(value)) {
-        PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
+        PyErr_Format(PyExc_TypeError,
+                     "assigned grad expected to be a Tensor or None but got grad of type %R",
+                     Py_TYPE(value));
         return -1;
     }
     /* torch refuses this cycle */
@@ -205,6 +207,7 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"requires_grad", py_tensor_requires_grad, py_tensor_set_requires_grad,
      "whether calls with it are recorded", NULL},
     {"grad", py_tensor_grad, py_tensor_set_grad, "the gathered gradient, or None", NULL},
+    {"_grad", py_tensor_grad, py_tensor_set_grad, NULL, NULL},
     {"real", py_tensor_by_row, py_tensor_set_part, "the real parts, a view", (void *)"real"},
     {"imag", py_tensor_by_row, py_tensor_set_part, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},

@@ -8,39 +8,57 @@
     "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
     "through the graph a second time or if you need to access saved tensors after calling "       \
     "backward."
+#define PY_OVERLAP                                                                        \
+    "unsupported operation: more than one element of the written-to tensor refers to a " \
+    "single memory location. Please clone() the tensor before performing the operation."
 #define PY_WRITTEN                                                                  \
     "one of the variables needed for gradient computation has been modified by an " \
     "inplace operation"
 
 static const struct {
     const char *ours, *torch; /* part of a message; what stands before it then */
+    bool value;               /* torch raises a ValueError */
 } py_words[] = {
-    {"was modified in place after the call", PY_WRITTEN},
-    {"was modified in place after it was saved", PY_WRITTEN},
-    {"backward ran a second time through a graph whose", PY_TWICE},
-    {"are read after they were freed", PY_TWICE},
+    {"was modified in place after the call", PY_WRITTEN, false},
+    {"was modified in place after it was saved", PY_WRITTEN, false},
+    {"backward ran a second time through a graph whose", PY_TWICE, false},
+    {"are read after they were freed", PY_TWICE, false},
     {"was not used in the graph; set allow_unused",
      "One of the differentiated Tensors appears to not have been used in the graph. Set "
-     "allow_unused=True if this is the desired behavior."},
+     "allow_unused=True if this is the desired behavior.",
+     false},
     {" is a view of a leaf that requires grad and must not be written in place",
-     "a view of a leaf Variable that requires grad is being used in an in-place operation."},
+     "a view of a leaf Variable that requires grad is being used in an in-place operation.", false},
     {" is a leaf that requires grad and must not be written in place",
-     "a leaf Variable that requires grad is being used in an in-place operation."},
+     "a leaf Variable that requires grad is being used in an in-place operation.", false},
     {"was made in inference mode and must not be written",
-     "Inplace update to inference tensor outside InferenceMode is not allowed."},
+     "Inplace update to inference tensor outside InferenceMode is not allowed.", false},
     {"was made in inference mode and cannot be saved for backward",
      "Inference tensors cannot be saved for backward. To work around you can make a clone to get a "
-     "normal tensor and use it in autograd."},
+     "normal tensor and use it in autograd.",
+     false},
     {"only floating and complex tensors can require grad",
-     "only Tensors of floating point and complex dtype can require gradients"},
+     "only Tensors of floating point and complex dtype can require gradients", false},
+    {" overlaps itself (it is expanded); clone it first", PY_OVERLAP, false},
+    {"out= does not support gradients, but an argument requires grad",
+     "functions with out=... arguments don't support automatic differentiation, but one of the "
+     "arguments requires grad.",
+     false},
+    {"expected more than 1 value per channel when training", NULL, true},
+    {"Expected more than 1 spatial element when training", NULL, true},
+    {"requested an output size of", NULL, true},
+    {"Expected input batch_size to match target batch_size", NULL, true},
+    {", expected a probability in [0, 1]", NULL, true},
 };
 
-PY_PRIV size_t py_words_of(const char *message, char *to, size_t room) {
+PY_PRIV size_t py_words_of(const char *message, char *to, size_t room, PyObject **type) {
     static const char nan[] = "anomaly: the gradient of ", input[] = " for input ";
     to[0] = '\0';
     for (size_t i = 0; i < sizeof py_words / sizeof *py_words; i++)
         if (strstr(message, py_words[i].ours)) {
-            const size_t n = strlen(py_words[i].torch);
+            const size_t n = py_words[i].torch ? strlen(py_words[i].torch) : 0;
+            if (py_words[i].value) *type = PyExc_ValueError;
+            if (!n) return 0;
             return (size_t)snprintf(to, room, "%s%s", py_words[i].torch,
                                     py_words[i].torch[n - 1] == '.' ? " " : ": ");
         }

@@ -54,7 +54,7 @@ static PyTypeObject *py_wrap_sparse(void) {
 }
 PY_PRIV PyObject *py_wrap_any(tn_tensor *t) {
     PyTypeObject *type = py.tensor;
-    if (t && tn_layout_of(t) != TN_STRIDED && !(type = py_wrap_sparse()))
+    if (t && tn_sparse_layout(t) != TN_STRIDED && !(type = py_wrap_sparse()))
         return tn_release(t), NULL;
     return py_wrap_as(type, t);
 }

@@ -133,21 +133,26 @@ TN_API tn_tensor *tn_sparse_coo_at(const char *file, int line, tn_tensor *indice
     return tn_sparse_new_at(file, line, TN_SPARSE_COO, tn_tensors_of(parts, 2), size);
 }
 
-TN_API tn_layout tn_layout_of(const tn_tensor *t) {
-    if (!tni_there(t, "tn_layout_of") || !(t->flags & TNI_SPARSE)) return TN_STRIDED;
-    return (tn_layout)tni_extra_there(t)->layout;
+/* What a sparse tensor holds beside its header; NULL: it is strided, or none. */
+static tni_extra *sparse_extra(const tn_tensor *t, const char *function) {
+    return tni_there(t, function) && t->flags & TNI_SPARSE ? tni_extra_there(t) : NULL;
+}
+TN_API tn_layout tn_sparse_layout(const tn_tensor *t) {
+    const tni_extra *e = sparse_extra(t, "tn_sparse_layout");
+    return e ? (tn_layout)e->layout : TN_STRIDED;
 }
 TN_API tn_tensor *tn_sparse_part(const tn_tensor *t, int k) {
-    if (!tni_there(t, "tn_sparse_part") || !(t->flags & TNI_SPARSE) || k < 0 || k > 2) return NULL;
-    return tni_extra_there(t)->part[k];
+    const tni_extra *e = sparse_extra(t, "tn_sparse_part");
+    return e && k >= 0 && k <= 2 ? e->part[k] : NULL;
 }
 TN_API bool tn_is_coalesced(const tn_tensor *t) {
-    return tni_there(t, "tn_is_coalesced") && t->flags & TNI_SPARSE &&
-           (tni_extra_there(t)->coalesced || tni_extra_there(t)->layout != TN_SPARSE_COO);
+    const tni_extra *e = sparse_extra(t, "tn_is_coalesced");
+    return e && (e->coalesced || e->layout != TN_SPARSE_COO);
 }
 TN_API bool tn_set_coalesced(tn_tensor *t, bool coalesced) {
-    if (tn_layout_of(t) != TN_SPARSE_COO) return false;
-    tni_extra_there(t)->coalesced = coalesced;
+    tni_extra *e = sparse_extra(t, "tn_set_coalesced");
+    if (!e || e->layout != TN_SPARSE_COO) return false;
+    e->coalesced = coalesced;
     return true;
 }
 
@@ -156,12 +161,13 @@ static bool sparse_set(tni_block *b, tn_tensor *t, const tn_tensor *from) {
     tn_tensor *old;
     if (!t || !from) return tni_error(b, TN_INVALID, "tn_sparse_set: a tensor is NULL");
     if (!tni_belongs(b, t, "tn_sparse_set") || !tni_belongs(b, from, "tn_sparse_set")) return false;
-    if (!(t->flags & from->flags & TNI_SPARSE) || tn_layout_of(t) != tn_layout_of(from) ||
+    if (!(t->flags & from->flags & TNI_SPARSE) || tn_sparse_layout(t) != tn_sparse_layout(from) ||
         t->dtype != from->dtype || t->device != from->device || !tni_same_shape(t, from))
         return tni_error(b, TN_INVALID,
                          "tn_sparse_set: both must be sparse, of one layout, shape and dtype");
-    to = tni_extra_there(t);
-    of = tni_extra_there(from);
+    to = sparse_extra(t, "tn_sparse_set");
+    of = sparse_extra(from, "tn_sparse_set");
+    if (!to || !of) return false; /* not reached: both are sparse */
     for (int i = 0; i < 3; i++) {
         old = to->part[i];
         tni_retain(of->part[i]);

@@ -21,6 +21,14 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
 @with_out
 def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
     """start, start + step, .. to end, which belongs to it."""
+    from .._overloads import warn_once
+
+    warn_once(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end).",
+        "range",
+    )
     if end is None:
         start, end = 0, start
     for name, x in ("start", start), ("end", end), ("step", step):
@@ -72,7 +80,7 @@ def _check_parts(a, b):
     one, two = _scalar_type(a.dtype), _scalar_type(b.dtype)
     if a.dtype not in (_C.float32, _C.float64) or not b.dtype.is_floating_point:
         raise NotImplementedError(
-            f"Expected both inputs to be Float or Double tensors but got {one} and {two}"
+            f"Expected both inputs to be Half, Float or Double tensors but got {one} and {two}"
         )
     if a.dtype is not b.dtype:
         raise RuntimeError(
@@ -111,6 +119,8 @@ def vander(x: Tensor, N=None, increasing=False):
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """obj as a tensor, over the same memory where that is possible."""
+    if type(obj).__name__ == "PyCapsule":
+        obj = _C.from_dlpack(obj)
     if isinstance(obj, Tensor):
         r = obj.detach() if requires_grad is False and obj.requires_grad else obj
     elif not isinstance(obj, (bool, int, float, list, tuple)) and hasattr(obj, "__dlpack__"):
@@ -195,6 +205,10 @@ def random_(self, *bounds, generator=None, **named):
     if self.is_complex():
         raise NotImplementedError(f"random_() of {self.dtype}")
     least, most = _ends_of(self.dtype)
+    if high is not None and low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     digits = _DIGITS.get(self.dtype)
     for name, at in ("from", low), ("to - 1", most if high is None else high - 1):
         if not least <= at <= most:

@@ -66,6 +66,11 @@ def _dtype_of(given):
 
 
 @function
+def is_inference(input: Tensor):
+    """Whether inference mode made the tensor, or what it is a view of."""
+    return Tensor.is_inference(input)
+
+
 def is_floating_point(input: Tensor):
     """Whether the elements are floating."""
     return Tensor.is_floating_point(input)

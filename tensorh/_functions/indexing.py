@@ -107,6 +107,12 @@ def index_fill(input, dim, index: Tensor, value):
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.dim()} dimension(s)."
         )
+    if not input.is_complex() and (
+        value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)
+    ):
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
     if isinstance(value, Tensor) and value.requires_grad:
         return _filled(input, dim, index, value)  # each place counts once
     r = input.clone()

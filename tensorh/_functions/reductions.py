@@ -65,6 +65,18 @@ def diff(input, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     if not input.dim():
         raise RuntimeError("diff expects input to be at least one-dimensional")
     dim = _dim(dim, input.dim())
+    for t in (prepend, append):
+        if t is not None and t.dim() != input.dim():
+            raise RuntimeError(
+                "diff expects prepend or append to be the same dimension as input"
+            )
+        for d in range(input.dim()) if t is not None else ():
+            if d != dim and t.shape[d] != input.shape[d]:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input "
+                    f"except along the differencing dimension; input.size({d}) = {input.shape[d]}, "
+                    f"but got tensor.size({d}) = {t.shape[d]}"
+                )
     parts = [t for t in (prepend, input, append) if t is not None] if n else [input]
     r = _C.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, r.shape[dim])):

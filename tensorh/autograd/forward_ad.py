@@ -17,6 +17,8 @@ __all__ = [
 ]  # fmt: skip
 
 _duals = None  # (dual tensor, tangent) of the level
+_current_level = -1  # 0 within the level
+_given = {}  # id of a dual tensor: it, the tangent as it was given, its version then
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -28,16 +30,16 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level():
     """Begins the level, number 0. RuntimeError within another: there is one."""
-    global _duals
+    global _duals, _current_level
     if _duals is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _duals = []
+    _duals, _current_level = [], 0
     return 0
 
 
 def exit_dual_level(*, level=None):
     """Ends the level: its tangents are gone."""
-    global _duals
+    global _duals, _current_level
     if _duals is None:
         raise RuntimeError("Dual level must be a positive number.")
     if level not in (None, 0):
@@ -45,7 +47,8 @@ def exit_dual_level(*, level=None):
             "Trying to exit a forward AD level that was not the last one that was created. This "
             "is not supported."
         )
-    _duals = None
+    _duals, _current_level = None, -1
+    _given.clear()
 
 
 class dual_level:
@@ -85,6 +88,7 @@ def make_dual(tensor, tangent, *, level=None):
         else:
             dual = _ordinary(whole).detach().requires_grad_()
         _duals.append((dual, _ordinary(tangent).to(tensor.dtype)))
+        _given[id(dual)] = dual, tangent, dual._version
     return dual
 
 
@@ -103,6 +107,9 @@ def unpack_dual(tensor, *, level=None):
         return UnpackedDualTensor(tensor, None)
     if not _duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
+    dual, tangent, version = _given.get(id(tensor), (None, None, 0))
+    if dual is tensor and version == tensor._version and tangent.dtype == tensor.dtype:
+        return UnpackedDualTensor(_primal(tensor), tangent)
     with _C.inference_mode(False), _C.enable_grad():
         inputs = [dual for dual, _ in _duals]
         seed = _C.zeros_like(tensor).requires_grad_()

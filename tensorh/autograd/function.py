@@ -9,6 +9,14 @@ for _name in ("register_hook", "register_prehook"):
     setattr(FunctionCtx, _name, _missing.Missing("torch.autograd.graph.Node", _name))
 
 
+def _save_for_forward(ctx, *tensors):
+    """Keeps tensors for a jvp, as ctx.saved_for_forward; jvp itself is not called here."""
+    ctx.saved_for_forward = tensors
+
+
+FunctionCtx.save_for_forward = _save_for_forward
+
+
 def _not_static(*args, **kwargs):
     raise RuntimeError(
         "Legacy autograd function with non-static forward method is deprecated. Please use "
@@ -85,6 +93,14 @@ def _apply_with_names(cls, *args, **kwargs):
     bound = inspect.signature(cls.forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return super(Function, cls).apply(*bound.args)
+
+
+class InplaceFunction(Function):
+    """A Function that may write its inputs (mark_dirty), as every Function may."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
 
 
 class _Undifferentiable(Function):

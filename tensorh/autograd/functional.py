@@ -87,7 +87,7 @@ def _differentiable(outputs, seeds):
     return [outputs[i] for i in kept], None if seeds is None else [seeds[i] for i in kept]
 
 
-def _vector(v, like, what):
+def _vector(v, like, what, name):
     """v beside the tensors it belongs to; None stands for 1 where they are one element."""
     if v is None:
         if len(like) != 1 or like[0].nelement() != 1:
@@ -99,8 +99,10 @@ def _vector(v, like, what):
                 "a single Tensor with a single element."
             )
         return tuple(_C.ones_like(o) for o in like)
-    v, _ = _tuple_of(v, "v")
+    v, _ = _tuple_of(v, f"v given to {name}")
     if len(v) != len(like):
+        if len(like) == 1:
+            raise RuntimeError("The given v should contain a single Tensor.")
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got "
                            f"{len(v)}.")
     for i, (a, b) in enumerate(zip(v, like, strict=True)):
@@ -115,10 +117,11 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     with _C.enable_grad():
         inputs, many = _tuple_of(inputs, "inputs given to vjp")
         inputs = _entry(inputs, create_graph)
-        outputs, outputs_many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+        outputs, outputs_many = _tuple_of(func(*inputs), "outputs of the user-provided function",
+                                           " given to vjp")
         if strict:
             _strictly(outputs)
-        v = _vector(v, outputs, "user-provided function")
+        v = _vector(v, outputs, "user-provided function", "vjp")
         grads = _grads(outputs, inputs, v, create_graph, strict and _INDEPENDENT["output"])
     return (_shape_back(outputs, outputs_many, create_graph),
             _shape_back(grads, many, create_graph))
@@ -128,9 +131,10 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(inputs), the product of the Jacobian with v), by two backward passes."""
     with _C.enable_grad():
         inputs, _ = _tuple_of(inputs, "inputs given to jvp")
-        v = tuple(o.detach() if not create_graph else o for o in _vector(v, inputs, "input"))
+        v = tuple(o.detach() if not create_graph else o for o in _vector(v, inputs, "input", "jvp"))
         inputs = _entry(inputs, create_graph)
-        outputs, many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+        outputs, many = _tuple_of(func(*inputs), "outputs of the user-provided function",
+                                           " given to jvp")
         if strict:
             _strictly(outputs)
         seeds = tuple(_C.zeros_like(o).requires_grad_() for o in outputs)
@@ -226,23 +230,30 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
 def _first(func, inputs, create_graph, strict, name):
     """(inputs, output, gradient with a history) of a function with one output element."""
     inputs = _entry(inputs, create_graph)
-    out, many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+    out, many = _tuple_of(func(*inputs), "outputs of the user-provided function",
+                          f" given to {name}")
     if many or out[0].nelement() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a "
                            "single element")
     if strict:
         _strictly(out)
-    return inputs, out, _grads(out, inputs, None, True)
+    first = _grad(out, inputs, create_graph=True, allow_unused=True) if out[0].requires_grad \
+        else (None,) * len(inputs)
+    missing = [i for i, g in enumerate(first) if g is None]
+    if strict and missing:
+        raise RuntimeError(_INDEPENDENT["output"].format(missing[0]))
+    first = tuple(_C.zeros_like(i) if g is None else g for g, i in zip(first, inputs, strict=True))
+    if strict:
+        _strictly(first, "jacobian")
+    return inputs, out, first
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(inputs), the product of v with the Hessian)."""
     with _C.enable_grad():
         inputs, many = _tuple_of(inputs, "inputs given to vhp")
-        v = _vector(v, inputs, "input")
+        v = _vector(v, inputs, "input", "vhp")
         inputs, out, first = _first(func, inputs, create_graph, strict, "vhp")
-        if strict:
-            _strictly(first, "jacobian")
         product = _grads(first, inputs, v, create_graph, strict and _INDEPENDENT["gradient"])
     return _shape_back(out, False, create_graph), _shape_back(product, many, create_graph)
 
@@ -252,10 +263,8 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
     a third backward pass."""
     with _C.enable_grad():
         inputs, many = _tuple_of(inputs, "inputs given to hvp")
-        v = _vector(v, inputs, "input")
+        v = _vector(v, inputs, "input", "hvp")
         inputs, out, first = _first(func, inputs, create_graph, strict, "hvp")
-        if strict:
-            _strictly(first, "jacobian")
         seeds = tuple(_C.zeros_like(i).requires_grad_() for i in inputs)
         second = _grads(first, inputs, seeds, True, strict and _INDEPENDENT["gradient"])
         product = _grads(second, seeds, v, create_graph)

@@ -54,29 +54,77 @@ def _check_inputs(inputs):
                                "on the input before passing it to gradcheck.")
 
 
+def _around(func, inputs, write, step):
+    """Slopes of the real outputs where write(+1) and write(-1) put the values of two places; func
+    runs as it does for the user, recorded."""
+    places = []
+    for side in (1, -1):
+        write(side)
+        with _C.enable_grad():
+            outputs = _tuple_of(func(*inputs))
+        places.append([p.detach().clone() for _, _, p in _parts(outputs)])
+    return [(a - b) / (2 * step) for a, b in zip(*places, strict=True)]
+
+
 def _numerical(func, inputs, t, eps):
     """For each real part of the outputs the Jacobian (elements of t, elements of the output)."""
     steps = (eps, 1j * eps) if t.dtype.is_complex else (eps,)
-    rows = []
-    with _C.no_grad():
-        data = t.data
-        for index in _indices(t.shape):
-            kept, row = data[index].item(), None
-            for step in steps:
-                data[index] = kept + step
-                up = [p.clone() for _, _, p in _parts(_tuple_of(func(*inputs)))]
-                data[index] = kept - step
-                down = [p.clone() for _, _, p in _parts(_tuple_of(func(*inputs)))]
+    rows, data = [], t.data
+    for index in _indices(t.shape):
+        kept, row = data[index].item(), None
+        for step in steps:
+            def write(side, index=index, kept=kept, step=step):
+                data[index] = kept + side * step
+
+            try:
+                slope = [s.reshape(-1) for s in _around(func, inputs, write, eps)]
+            finally:
                 data[index] = kept
-                slope = [((a - b) / (2 * eps)).reshape(-1) for a, b in zip(up, down, strict=True)]
-                if row is None:
-                    row = slope
-                else:
-                    row = [a + 1j * b for a, b in zip(row, slope, strict=True)]
-            rows.append(row)
+            row = slope if row is None else [a + 1j * b for a, b in zip(row, slope, strict=True)]
+        rows.append(row)
     if not rows:
         return None
     return [_C.stack([r[k] for r in rows]) for k in range(len(rows[0]))]
+
+
+def _direction(t):
+    """A random vector of length 1 like t, real."""
+    v = _C.rand(t.shape, dtype=_C.real(t).dtype if t.dtype.is_complex else t.dtype)
+    return v / v.norm() if v.nelement() else v
+
+
+def _check_fast(func, inputs, asked, parts, eps, atol, rtol):
+    """Whether each Jacobian, between a random direction of the input and one of the output, is
+    what differences along these say."""
+    us, vs = [_direction(p) for _, _, p in parts], [_direction(t) for t in asked]
+    wanted = [[0j] * len(parts) for _ in asked]
+    for j, (_, _, part) in enumerate(parts):  # before the inputs are written
+        if not part.requires_grad:
+            continue
+        grads = _C._grad(part, asked, us[j], retain_graph=True, allow_unused=True)
+        for k, (g, t) in enumerate(zip(grads, asked, strict=True)):
+            if g is not None and (g.dtype != t.dtype or g.shape != t.shape):
+                raise GradcheckError(f"grad is {g.dtype} {tuple(g.shape)} of an input {t.dtype} "
+                                     f"{tuple(t.shape)}")
+            if g is not None and g.nelement():
+                wanted[k][j] = complex((g * vs[k]).sum().item())
+    for k, t in enumerate(asked):
+        v, data, kept = vs[k], t.data, t.detach().clone()
+        for unit in (1, 1j) if t.dtype.is_complex else (1,):
+            def write(side, unit=unit, v=v, data=data, kept=kept):
+                data.copy_(kept + side * eps * unit * v)
+
+            try:
+                slopes = _around(func, inputs, write, eps)
+            finally:
+                data.copy_(kept)
+            for j, (slope, u) in enumerate(zip(slopes, us, strict=True)):
+                want, got = wanted[k][j], float((slope * u).sum())
+                want = want.real if unit == 1 else want.imag
+                room = atol * float(u.sum() * v.sum()) + rtol * abs(got)
+                if not abs(got - want) <= room:
+                    return False
+    return True
 
 
 def _indices(shape):
@@ -183,7 +231,56 @@ def _check_undefined(func, inputs, asked):
             ) from error
 
 
-def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad):
+def _check_batched(func, inputs, asked):
+    """One backward of two seeds at once gives what two backwards give."""
+    from .. import _vmap
+
+    for name, _, part in _parts(_tuple_of(func(*inputs))):
+        if not part.requires_grad:
+            continue
+        seeds = [_random(part) for _ in range(2)]
+        each = [_C._grad(part, asked, s, retain_graph=True, allow_unused=True) for s in seeds]
+        once = _vmap.grads([part], asked, [_C.stack(seeds)], retain_graph=True, allow_unused=True)
+        for k, got in enumerate(once):
+            want = [e[k] for e in each]
+            if got is None and want[0] is None:
+                continue
+            want = _C.stack([_C.zeros_like(asked[k]) if w is None else w for w in want])
+            if got is None or not _C.allclose(got, want):
+                raise GradcheckError(
+                    f"gradcheck or gradgradcheck failed while testing batched gradient "
+                    f"computation.\nFor output {name} and input {k}:\n\nGot:\n{got}\n\n"
+                    f"Expected:\n{want}\n")
+
+
+def _check_batched_forward(func, inputs):
+    """Tangents of a batch give what each gives alone."""
+    from .. import func as functions
+
+    for k, t in enumerate(inputs):
+        if not isinstance(t, _C.Tensor) or not t.requires_grad:
+            continue
+
+        def tangent(v, k=k, t=t):
+            def of(x):
+                given = list(inputs)
+                given[k] = x
+                return tuple(o for o in _tuple_of(func(*given)) if _has_gradient(o))
+
+            return functions.jvp(of, (t.detach(),), (v,))[1]
+
+        seeds = [_random(t) for _ in range(2)]
+        once = functions.vmap(tangent)(_C.stack(seeds))
+        each = [tangent(s) for s in seeds]
+        for j, got in enumerate(once):
+            want = _C.stack([e[j] for e in each])
+            if not _C.allclose(got, want):
+                raise GradcheckError(
+                    "gradcheck failed while testing batched forward gradient computation.\n"
+                    f"For output {j} and input {k}:\n\nGot:\n{got}\n\nExpected:\n{want}\n")
+
+
+def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, batched, fast):
     _check_inputs(inputs)
     asked = _asked(inputs)
     with _C.enable_grad():
@@ -194,11 +291,16 @@ def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad):
                    for n in _numerical(func, inputs, t, eps) or ()):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
             return True
-        analytical = [_analytical(p, asked) for _, _, p in parts]
-        for k, t in enumerate(asked):
+        fits = fast and _check_fast(func, inputs, asked, parts, eps, atol, rtol)
+        if fast and not fits:  # the inputs have been written since
+            parts = list(_parts(_tuple_of(func(*inputs))))
+        analytical = [] if fits else [_analytical(p, asked) for _, _, p in parts]
+        for k, t in enumerate(() if fits else asked):
             numerical = _numerical(func, inputs, t, eps)
             for j, (name, which, _) in enumerate(parts):
                 _compare(name, which, k, analytical[j][k], numerical and numerical[j], atol, rtol)
+        if batched:
+            _check_batched(func, inputs, asked)
         _check_repeats(func, inputs, asked, nondet_tol)
         if check_undefined_grad:
             _check_undefined(func, inputs, asked)
@@ -212,18 +314,29 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     """True where the gradients of func at inputs agree with central differences of step eps
     within atol + rtol * |difference|, for inputs that require grad.
 
-    check_forward_ad asks the same of tangents (autograd.forward_ad). check_batched_grad and
-    check_batched_forward_grad are refused. check_grad_dtypes: dtypes are checked in any case.
-    fast_mode and masked have no effect.
+    check_forward_ad asks the same of tangents (autograd.forward_ad). check_batched_grad compares
+    one backward of a batch with one for each of it, check_batched_forward_grad the same of
+    tangents. check_grad_dtypes: dtypes are checked in any case. fast_mode: along one random
+    direction of each input and output first, and all only where that fails. masked has no effect.
     """
-    if check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError("gradcheck: batches are not checked")
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError(
+            "Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError(
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     inputs = _tuple_of(inputs)
     try:
         if check_forward_ad:
             _check_forward(func, inputs, eps, atol, rtol)
+        if check_batched_forward_grad:
+            _check_batched_forward(func, inputs)
         return not check_backward_ad or _check(func, inputs, eps, atol, rtol, nondet_tol,
-                                               check_undefined_grad)
+                                               check_undefined_grad, check_batched_grad,
+                                               fast_mode)
     except GradcheckError:
         if raise_exception:
             raise
@@ -246,8 +359,6 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     where they are not given).
 
     Options are those of gradcheck; gen_non_contig_grad_outputs has no effect."""
-    if check_batched_grad:
-        raise NotImplementedError("gradgradcheck: batches are not checked")
     inputs = _tuple_of(inputs)
     if grad_outputs is None:
         outputs = [o for o in _tuple_of(func(*inputs)) if _has_gradient(o)]
@@ -275,5 +386,6 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     return gradcheck(recorded, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol,
                      raise_exception=raise_exception, nondet_tol=nondet_tol,
                      check_undefined_grad=check_undefined_grad,
-                     check_grad_dtypes=check_grad_dtypes, check_forward_ad=check_fwd_over_rev,
-                     check_backward_ad=check_rev_over_rev)
+                     check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+                     check_forward_ad=check_fwd_over_rev,
+                     check_backward_ad=check_rev_over_rev, fast_mode=fast_mode)

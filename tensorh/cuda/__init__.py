@@ -147,6 +147,11 @@ def is_bf16_supported(including_emulation=True):
     return is_available()
 
 
+def is_tf32_supported():
+    """False: no product is computed in TF32."""
+    return False
+
+
 def synchronize(device=None):
     """Waits until a device has done all that was asked; an index out of range is told here."""
     _C._cuda_wait(_number(device))

@@ -12,7 +12,9 @@ __all__ = [
     *modules.__all__,
 ]
 
-_LAZY = ("attention", "common_types", "functional", "init", "parallel", "parameter", "utils")
+_LAZY = (
+    "attention", "common_types", "functional", "grad", "init", "parallel", "parameter", "utils",
+)  # fmt: skip
 
 
 def __getattr__(name):

@@ -52,7 +52,15 @@ from ._pooling import (  # noqa: F401
     max_pool3d_with_indices,
 )
 
-__getattr__, __dir__ = space(__name__)
+_of_space, __dir__ = space(__name__)
+
+
+def __getattr__(name):
+    if name == "grad":  # torch has it here, too
+        from . import grad
+
+        return grad
+    return _of_space(name)
 
 
 def _unsupported(function, argument):
@@ -242,11 +250,38 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, H, W)."""
+    if input.ndim not in (3, 4):
+        warnings.warn(
+            f"dropout2d: Received a {input.ndim}-D input to dropout2d, which is deprecated and "
+            "will result in an error in a future release. To retain the behavior and silence this "
+            "warning, please use dropout instead. Note that dropout2d exists to provide "
+            "channel-wise dropout on inputs with 2 spatial dimensions, a channel dimension, and an "
+            "optional batch dimension (i.e. 3D or 4D inputs).",
+            stacklevel=2,
+        )
+    elif input.ndim == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout "
+            "behavior is desired - input is interpreted as shape (N, C, L), where C is the channel "
+            "dim. This behavior will change in a future release to interpret the input as one "
+            "without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise "
+            "dropout behavior, please switch to using dropout1d instead.",
+            stacklevel=2,
+        )
     return _feature_dropout(input, p, training, inplace, 0)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    if input.ndim not in (4, 5):
+        warnings.warn(
+            f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated and "
+            "will result in an error in a future release. To retain the behavior and silence this "
+            "warning, please use dropout instead. Note that dropout3d exists to provide "
+            "channel-wise dropout on inputs with 3 spatial dimensions, a channel dimension, and an "
+            "optional batch dimension (i.e. 4D or 5D inputs).",
+            stacklevel=2,
+        )
     return _feature_dropout(input, p, training, inplace, 4)
 
 
@@ -315,11 +350,41 @@ def embedding_bag(
     padding_idx=None,
 ):
     """Sums, means or maxima of rows of weight, one for each bag of numbers."""
+    if input.dim() == 2 and offsets is not None:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+            f"fixed length sequences. However, found offsets of type {type(offsets)}"
+        )
+    if input.dim() == 1 and (offsets is None or offsets.dim() != 1):
+        raise ValueError(
+            f"offsets has to be a 1D Tensor{' but got None' if offsets is None else ''}"
+        )
+    if offsets is not None and offsets.is_cpu and offsets.nelement() and not _C._vmap_depth():
+        first, last = int(offsets[0]), int(offsets[-1])
+        if first != 0:
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
+                f"from position 0. However, got {first}"
+            )
+        if last > input.nelement():
+            raise RuntimeError(
+                "offsets[-1] can not be greater than input's length, but got offsets[-1] of "
+                f"{last} and a length of {input.nelement()}"
+            )
+    if input.dim() not in (1, 2):
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and (scale_grad_by_freq or sparse):
         what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
         raise ValueError(f"max mode does not support {what}")
+    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not "
+            f"None, then it must have the same shape as the input ({tuple(input.shape)})"
+        )
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
     return _C._embedding_bags(

@@ -42,7 +42,7 @@ class UninitializedTensorMixin:
 
         device = self.data.device if device is None else device
         dtype = self.data.dtype if dtype is None else dtype
-        self.data = empty(tuple(shape), device=device, dtype=dtype)
+        self.data = empty(shape, device=device, dtype=dtype)
         self.__class__ = self.cls_to_become
 
     @property
@@ -66,6 +66,9 @@ class UninitializedTensorMixin:
         new = type(self)(self.requires_grad, self.data.device, self.data.dtype)
         memo[id(self)] = new
         return new
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad, self.data.device, self.data.dtype)
 
     def __repr__(self):
         return f"<{self.__class__.__name__}>"

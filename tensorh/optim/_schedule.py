@@ -11,15 +11,18 @@ from .optimizer import Optimizer
 _ORDER = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. They are called in the "
     "opposite order: `optimizer.step()` before `lr_scheduler.step()`; else the first value of the "
-    "learning rate schedule is skipped."
+    "learning rate schedule is skipped. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
 _OVERRIDDEN = (
     "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
-    "initialization. Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`."
+    "initialization. Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. "
+    "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
-_EPOCH = (
+EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
-    "possible. Please use `scheduler.step()` to step the scheduler."
+    "possible. Please use `scheduler.step()` to step the scheduler. With an epoch the closed form "
+    "is used in place of the one that goes on from the last rate, where there is one."
 )
 _GET_LR = "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
 
@@ -134,7 +137,7 @@ class LRScheduler:
                 warnings.warn(_ORDER, UserWarning, stacklevel=2)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch=None):

@@ -11,7 +11,13 @@ from bisect import bisect_right
 from collections import Counter
 
 from ._cycles import CyclicLR, OneCycleLR
-from ._schedule import _EPOCH, LRScheduler, _check_optimizer, _LRScheduler, _put
+from ._schedule import (
+    EPOCH_DEPRECATION_WARNING,
+    LRScheduler,
+    _check_optimizer,
+    _LRScheduler,
+    _put,
+)
 
 __all__ = [
     "ChainedScheduler",
@@ -498,7 +504,7 @@ class ReduceLROnPlateau(LRScheduler):
         if epoch is None:
             epoch = self.last_epoch + 1
         else:
-            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = epoch
         if self._is_better(current, self.best):
             self.best = current

@@ -216,6 +216,11 @@ def tree_leaves(tree, is_leaf=None):
     return tree_flatten(tree, is_leaf)[0]
 
 
+def arg_tree_leaves(*args, **kwargs):
+    """The leaves of a call's arguments."""
+    return tree_leaves((args, kwargs))
+
+
 def tree_iter(tree, is_leaf=None):
     """The leaves, one by one."""
     return iter(tree_leaves(tree, is_leaf))

@@ -271,14 +271,14 @@ while IFS='|' read -r language call gcc_says clang_says; do
     case $language in c++*) by=$cxx_compilers lang="-x c++ -std=c++11" ;; *) by=$c_compilers lang=-std=c99 ;; esac
     for c in $by; do
         case $c in clang*) says=$clang_says ;; *) says=$gcc_says ;; esac
-        says=$(echo "$says" | sed 's/^ *//; s/ *$//') flags=
-        case $says in *unused-result*) flags=-Werror=unused-result ;; esac
+        says=$(echo "$says" | sed 's/^ *//; s/ *$//') flags= mode=
+        case $says in *unused-result*) flags=-Werror=unused-result ;; *" now") mode="&& false" ;; esac
         refuse "misuse: $call: $c" "$says" << 'E'
-$c $lang $flags -I$top "-DCALL=$call" -c $here/misuse.c -o misuse.o
+eval '$c $lang $flags -I$top "-DCALL=$call" -c $here/misuse.c -o misuse.o' "$mode"
 E
     done
 done < "$here/misuse.txt"
-call=
+call= mode=
 
 # --- the wrong flags, the first screen ----------------------------------------------------------
 # -ffast-math is the program's own business: the implementation refuses it, in each form.

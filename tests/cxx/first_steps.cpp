@@ -356,6 +356,11 @@ static void options_have_names_both_ways() {
     CHECK_SHOWS(x.sum(tn::sum_options().set_dim({0}).set_keepdim(true)), "int64[1,3] 3 5 7");
     CHECK_SHOWS(tn::sum(x, tn::sum_options().set_dim({1}).set_dtype(TN_F64)), "float64[2] 3 12");
     CHECK(x.sum(tn::sum_options().set_dim({0}).set_out(out)).is_same(out));
+    const tn::tensor largest = tn::zeros(2, x.dtype()), at = tn::zeros(2, TN_I64);
+    const tn::values_indices both = x.max(1, tn::max_dim_options().set_out({largest, at}));
+    CHECK(both.values.is_same(largest) && both.indices.is_same(at));
+    CHECK_SHOWS(largest, "int64[2] 2 5");
+    CHECK_SHOWS(at, "int64[2] 2 2");
     CHECK_SHOWS(out, "int64[3] 3 5 7");
     CHECK_SHOWS(tn::add(x, x, 2)[1], "int64[3] 9 12 15");
     CHECK_SHOWS(tn::zeros({1}, tn::zeros_options().set_dtype(TN_BOOL)), "bool[1] 0");
@@ -364,6 +369,7 @@ static void options_have_names_both_ways() {
     CHECK_SHOWS((tn::zeros({1}, {.dtype = TN_F64})), "float64[1] 0");
     CHECK_SHOWS(tn::add(x, x, {.alpha = -1})[0], "int64[3] 0 0 0");
     CHECK_SHOWS(x.max(1, {.keepdim = true}).indices, "int64[2,1] 2 2");
+    CHECK(tn::max(x, 1, {.out = {largest, at}}).indices.is_same(at));
 #endif
     tn::values_indices m = x.max(1);
     CHECK_SHOWS(m.values, "int64[2] 2 5");

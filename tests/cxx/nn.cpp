@@ -88,6 +88,26 @@ static void sequential_takes_modules_of_any_class_and_holds_them() {
     CHECK(tells(told_by([&] { tn::nn::relu not_this(net[0]); }), "the module is Linear"));
 }
 
+static void a_constructor_holds_the_module_it_is_given() {
+    tn::nn::transformer_encoder_layer layer(4, 2, 6);
+    CHECK(layer.get()->count == 1);
+    {
+        tn::nn::transformer_encoder stack(layer, 2, tn::nn::layer_norm({4}));
+        CHECK(layer.get()->count == 1); /* its copies are in the tree */
+        tn::nn::transformer both(4, 2, 1, 1, 6, 0, TN_ACTIVATION_RELU, stack);
+        CHECK(stack.get()->count == 2 && both.child("encoder").is_same(stack));
+        const tn::tensor x = tn::ones({3, 2, 4});
+        CHECK(both(x, stack(x)).sizes() == x.sizes());
+    }
+    CHECK(layer.get()->count == 1);
+    tn_module *c = tn_nn_transformer_encoder(tn_nn_transformer_encoder_layer(4, 2), 1);
+    CHECK(c && c->nparts == 1);
+    tn_module_free(c);
+    CHECK(tells(told_by([&] { tn::nn::transformer_encoder not_this(tn::nn::relu(), 1); }),
+                "must be a TransformerEncoderLayer"));
+    CHECK(tn_ok());
+}
+
 /* --- the methods of module -------------------------------------------------------------------- */
 
 static void names_paths_and_children() {
@@ -338,6 +358,7 @@ static const check_test tests[] = {
     CHECK_TEST(options_come_by_position_and_by_name),
     CHECK_TEST(calls_of_rows_take_inputs_options_and_give_structs),
     CHECK_TEST(sequential_takes_modules_of_any_class_and_holds_them),
+    CHECK_TEST(a_constructor_holds_the_module_it_is_given),
     CHECK_TEST(names_paths_and_children),
     CHECK_TEST(modes_dtypes_copies_and_files),
     CHECK_TEST(hooks_see_and_replace),

@@ -46,7 +46,9 @@ for c in $compilers; do
     fi
 done
 echo "sample:$pairs, TN_SEED=$TN_SEED"
-packed || { echo "0 passed, 1 failed" && exit 1; }
+plain=$pairs # what needs the library without sanitizers
+for c in $compilers; do ! piece "$c:rest" || plain="$plain $c"; done
+[ -z "$plain" ] || packed || { echo "0 passed, 1 failed" && exit 1; }
 library_object=$object
 
 # --- the programs -------------------------------------------------------------------------------
@@ -215,16 +217,17 @@ sanitize="-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover
 checked() { # NAME FLAGS PROGRAM:MODE...: by this compiler with these flags, the library as well
     label=$1 flags=$2
     shift 2
-    library "$lang" -std=gnu99 -O1 -g $flags || cat "$object.said"
+    # Kernels of one instruction set, without optimization: other lanes check them, and clang took half an hour for all.
+    library "$lang" -std=gnu99 -O0 -g1 -DTN_ISA_ONLY_SCALAR $flags || cat "$object.said"
     checked_library=$object
     for mode in quiet throws; do
         flag=""
         [ $mode = quiet ] || flag=-DTN_EXCEPTIONS
         here=$out/$label-$c/$mode
-        precompiled "$here" "$c" -std=c++17 -O1 -g $flags $flag
+        precompiled "$here" "$c" -std=c++17 -O0 -g1 $flags $flag
         for each in "$@"; do
             [ "${each#*:}" != $mode ] ||
-                program "$here/${each%:*}" "tests/cxx/${each%:*}.cpp" "$checked_library" "$c" -std=c++17 -O1 -g $flags $flag $using
+                program "$here/${each%:*}" "tests/cxx/${each%:*}.cpp" "$checked_library" "$c" -std=c++17 -O0 -g1 $flags $flag $using
         done
     done
 }

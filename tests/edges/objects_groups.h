@@ -54,9 +54,9 @@ static tn_tensor *sparse_kept(void) { /* it keeps its parts, which its scope has
         parts[1] = tn_select(indices, 0, 0);
         parts[2] = tn_select(values, 0, 1);
         rows = tn_sparse_new(TN_SPARSE_CSR, tn_tensors_of(parts, 3), TN_DIMS(2, 3));
-        CHECK(tn_layout_of(rows) == TN_SPARSE_CSR && !tn_set_coalesced(rows, true));
+        CHECK(tn_sparse_layout(rows) == TN_SPARSE_CSR && !tn_set_coalesced(rows, true));
     }
-    CHECK(tn_layout_of(kept) == TN_SPARSE_COO && tn_is_coalesced(kept));
+    CHECK(tn_sparse_layout(kept) == TN_SPARSE_COO && tn_is_coalesced(kept));
     TN_SCOPE
         CHECK(tn_item(tn_select(tn_sparse_part(kept, 1), 0, 1)) == 3);
     CHECK(!tn_sparse_part(kept, 2));

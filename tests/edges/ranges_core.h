@@ -279,7 +279,7 @@ static bool sparse_of(int layout, int64_t parts, int64_t size) {
         const int64_t zero[1] = {0};
         tn_tensor *part[2] = {tn_from_i64(zero, TN_DIMS(1, 1)), tn_ones(TN_DIMS(1))}, *t;
         t = tn_sparse_new((tn_layout)layout, tn_tensors_of(part, parts), TN_DIMS(size));
-        ok = t && tn_layout_of(t) == TN_SPARSE_COO && tn_sparse_part(t, 1) == part[1] &&
+        ok = t && tn_sparse_layout(t) == TN_SPARSE_COO && tn_sparse_part(t, 1) == part[1] &&
              tn_is_coalesced(t) == !tn_set_coalesced(t, true);
     }
     return ok;

@@ -278,9 +278,13 @@ DIFFERS("operator", "sparse_coalesce", "signature", false, "",
         "torch's is a method of sparse tensors")
 DIFFERS("operator", "sparse_distinct", "signature", false, "",
         "torch's is unique_consecutive")
+DIFFERS("operator", "sparse_dots", "signature", false, "",
+        "torch's is sparse.sampled_addmm")
 DIFFERS("operator", "sparse_keys", "signature", false, "",
         "torch has no such function")
 DIFFERS("operator", "sparse_mm", "signature", false, "",
+        "torch's is sparse.mm of sparse tensors")
+DIFFERS("operator", "sparse_product", "signature", false, "",
         "torch's is sparse.mm of sparse tensors")
 DIFFERS("operator", "sparse_softmax", "signature", false, "",
         "torch's is sparse.softmax of sparse tensors")

@@ -235,6 +235,19 @@ def torch_convert_indices_from_coo_to_csr(self, size, *, out_int32=False):
     return torch._convert_indices_from_coo_to_csr(self, size, out_int32=out_int32)
 
 
+def torch_sparse_product(indices, values, rows, dense):
+    if dense.dtype not in (torch.float32, torch.float64):
+        raise RuntimeError("float32 and float64 alone")
+    return torch_sparse_mm(indices, values, rows, dense)
+
+
+def torch_sparse_dots(indices, x, y):
+    if x.dtype not in (torch.float32, torch.float64) or x.shape[1] != y.shape[1]:
+        raise RuntimeError("float32 and float64 alone")
+    sparse_of(indices, torch.zeros(indices.shape[1]), (x.shape[0], y.shape[0]))
+    return (x[indices[0].long()] * y[indices[1].long()]).sum(1)
+
+
 def torch_sparse_softmax(indices, values, size, dim, log=False):
     """torch adds what stands at one place first; here each counts by itself."""
     s, d = sparse_of(indices, values, size), indices.shape[0]

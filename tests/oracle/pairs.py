@@ -325,7 +325,8 @@ def not_compared(row, case, text):
         "instance_norm": case.get("eps") == "0.0" or case["@size"][1] == "0" and case["@dtype"] == "bf16",
         "addmm": huge and "0" in (case.get("alpha"), case.get("beta")),  # 0 times NaN is NaN, or left out
         "var_mean": huge, "scaled_dot_product_attention": huge or case.get("scale") in ("0.0", "-2.0"), "binary_cross_entropy": huge,
-        **dict.fromkeys(("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
+        **dict.fromkeys(("conv1d", "conv2d", "conv3d", "conv1d_padding", "conv2d_padding", "conv3d_padding",
+                         "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
                         integer and case.get("dilation") not in (None, "[1]") or case["@size"][1] == "0"
                         or huge and "transpose" in name),  # an infinite weight times padding
         # which numbers of a spectrum are NaN beside an infinite one depends on the order of its sums

@@ -105,7 +105,7 @@ def test_calls_that_are_refused():
     x, w = torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)
     with pytest.raises(RuntimeError, match="not supported for strided convolutions"):
         conv2d(x, w, stride=2, padding="same")
-    with pytest.raises(RuntimeError, match="Invalid padding string 'x', should be one of"):
+    with pytest.raises(RuntimeError, match="Invalid padding string x, should be one of"):
         conv2d(x, w, padding="x")
     c = nn.Conv2d(1, 1, 2, padding=3, padding_mode="reflect")
     with pytest.raises(RuntimeError, match=r"padding 3 and 3 at dimension 3 of input"):
@@ -132,19 +132,17 @@ def test_what_is_wrong_beside_a_word_is_said_by_the_row(args, named, text):
         nn.Conv2d(1, 1, 2, *args, **named)
 
 
+COMBINATION = "conv2d.. received an invalid combination of arguments"
+
+
 @pytest.mark.parametrize(
     "args, named, error, text",
     [
-        (([1],), {}, TypeError, "argument 'weight' .position 2. must be Tensor, not list"),
+        (([1],), {}, TypeError, COMBINATION),
         ((torch.ones(2),), {}, RuntimeError, r"expected weight .* got \(2\)"),
-        (
-            (torch.ones(1, 1, 2, 2),),
-            {"dilation": "a"},
-            TypeError,
-            "argument 'dilation' .position 6.",
-        ),
-        ((torch.ones(1, 1, 2, 2),), {"stride": None}, TypeError, "argument 'stride' .position 4."),
-        ((torch.ones(1, 1, 2, 2),), {"other": 1}, TypeError, "keyword argument 'other'"),
+        ((torch.ones(1, 1, 2, 2),), {"dilation": "a"}, TypeError, COMBINATION),
+        ((torch.ones(1, 1, 2, 2),), {"stride": None}, TypeError, COMBINATION),
+        ((torch.ones(1, 1, 2, 2),), {"other": 1}, TypeError, COMBINATION),
         ((torch.ones(1, 1, 2, 2),), {"dilation": (1, 2, 3)}, RuntimeError, "dilation must have"),
         ((torch.ones(1, 1, 2, 2),), {"stride": ()}, RuntimeError, "stride must have 1 or 2"),
     ],
@@ -169,7 +167,7 @@ def test_calls_of_a_module_with_a_mode_name_what_is_wrong():
     for mode in MODES:
         c = nn.Conv2d(1, 1, 2, padding="same", padding_mode=mode)
         for x in ("abc", [1], None, np.ones((1, 1, 3, 3), np.float32)):
-            with pytest.raises(TypeError, match="argument 'input' .position 1. must be Tensor"):
+            with pytest.raises(TypeError, match=COMBINATION):
                 c(x)
         for shape, text in (((4,), "4"), ((4, 4), "4, 4"), ((1, 1, 2, 4, 4), "1, 1, 2, 4, 4")):
             with pytest.raises(RuntimeError, match=rf"expected input .* got \({text}\)"):

@@ -431,3 +431,11 @@ def test_collate_beside_torch():
     for batch in batches:
         a, b = default_collate(batch), real.utils.data.default_collate(batch)
         assert str(a) == str(b) or type(a) is type(b) is list, batch
+
+
+def test_collate_stands_where_programs_look_for_it():
+    from tensorh.utils.data._utils.collate import default_collate, default_convert
+
+    assert default_collate is torch.utils.data.default_collate
+    assert torch.utils.data._utils.collate.default_convert is default_convert
+    assert torch.utils.data._utils.worker.get_worker_info() is None

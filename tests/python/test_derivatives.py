@@ -63,8 +63,11 @@ def test_gradcheck_notices():
         torch.autograd.gradgradcheck(twice.apply, (x,))
     with pytest.raises(ValueError, match="requires_grad"):
         torch.autograd.gradcheck(torch.sin, (x.detach(),))
-    with pytest.raises(NotImplementedError):
-        torch.autograd.gradcheck(torch.sin, (x,), check_batched_grad=True)
+    batches = {"check_batched_grad": True, "check_batched_forward_grad": True}
+    assert torch.autograd.gradcheck(torch.sin, (x,), check_forward_ad=True, **batches)
+    assert torch.autograd.gradgradcheck(torch.sin, (x,), check_batched_grad=True)
+    with pytest.raises(AssertionError, match="requires check_forward_ad"):
+        torch.autograd.gradcheck(torch.sin, (x,), **batches)
 
 
 # --- what is linear in pieces --------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """torch.autograd.graph and grad_fn: what calls keep for backward, and hooks of it."""
 
+import sys
 import threading
 
 import pytest
@@ -126,3 +127,25 @@ def test_a_call_says_what_it_keeps():
         str(y.grad_fn._saved_self)
     with pytest.raises(AttributeError):
         str(y.grad_fn._saved_nothing)
+
+
+def test_a_call_has_a_class_of_torchs_name():
+    x = leaf(1, 2)
+    y = (x * x).sum()
+    names = [type(y.grad_fn).__name__]
+    product = y.grad_fn.next_functions[0][0]
+    names += [type(product).__name__, type(product.next_functions[0][0]).__name__]
+    assert names == ["SumBackward0", "MulBackward0", "AccumulateGrad"]
+    assert isinstance(product, torch.autograd.graph.Node) and type(product) is type(
+        (x * 3).grad_fn
+    )
+    before = sys.getrefcount(type(product))
+    for _ in range(100):
+        (x * 3).grad_fn.name()
+    assert sys.getrefcount(type(product)) < before + 20  # none is kept for each call
+    with pytest.raises(TypeError, match="cannot create"):
+        type(product)()
+    with torch.no_grad():
+        assert x.numpy().tolist() == [1, 2]
+    with pytest.raises(TypeError, match="expected to be a Tensor or None"):
+        x.grad = 3

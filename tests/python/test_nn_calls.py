@@ -237,10 +237,10 @@ def test_an_embedding_of_a_given_table_draws_nothing_and_takes_torchs_arguments(
     frozen = nn.Embedding.from_pretrained(table.double())
     assert not frozen.weight.requires_grad
     assert frozen(torch.tensor(1)).tolist() == [2, 3] and frozen.weight.dtype == torch.float64
-    for other in ({"max_norm": 1.0}, {"norm_type": 1.0}):
-        with pytest.raises(NotImplementedError, match="max_norm and norm_type"):
-            nn.Embedding.from_pretrained(table, **other)
-    assert nn.Embedding.from_pretrained(table, sparse=True).sparse
+    short = nn.Embedding.from_pretrained(table.clone(), max_norm=1.0, norm_type=1.0, sparse=True)
+    assert (short.max_norm, short.norm_type, short.sparse) == (1.0, 1.0, True)
+    assert short(torch.tensor([1, 0]))[0].sum().item() == pytest.approx(1.0)
+    assert short.weight[2].tolist() == [4, 5]  # not taken, so it is as it was
 
 
 def test_parameters_share_the_memory_of_the_vector_that_was_put_into_them():
@@ -279,18 +279,55 @@ def test_positions_of_options_are_torchs():
     assert loss.pos_weight.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "make, name",
-    [
-        (lambda: nn.Embedding(5, 3, None, True), "max_norm"),
-        (lambda: nn.Embedding(5, 3, norm_type=1), "norm_type"),
-        (lambda: nn.Embedding(5, 3, norm_type=None), "norm_type"),
-        (lambda: nn.Embedding(5, 3, _weight=torch.ones(5, 3)), "_weight"),
-    ],
-)
-def test_an_option_that_is_not_here_is_refused_by_name(make, name):
-    with pytest.raises(NotImplementedError, match=f": {name} is supported as"):
-        make()
+def test_tables_shrink_the_rows_that_are_taken():
+    table = torch.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]])
+    e = nn.Embedding(3, 2, max_norm=1, _weight=table)
+    assert repr(e) == "Embedding(3, 2, max_norm=1.0)" and copy.deepcopy(e).max_norm == 1.0
+    taken = e(torch.tensor([0, 1]))
+    assert torch.allclose(taken, torch.tensor([[0.6, 0.8], [0.3, 0.4]]))
+    assert torch.allclose(table[0], taken[0]) and table[2].tolist() == [6, 8]
+    taken.sum().backward()
+    assert e.weight.grad.tolist() == [[1, 1], [1, 1], [0, 0]]
+    bag = nn.EmbeddingBag(3, 2, max_norm=5.0, mode="sum", _weight=table)
+    assert torch.allclose(bag(torch.tensor([[2, 2]])), torch.tensor([[6.0, 8.0]]))
+    assert nn.Embedding(5, 3, sparse=True)(torch.tensor([1])).shape == (1, 3)
+    assert not nn.Embedding(3, 2, _weight=table, _freeze=True).weight.requires_grad
+    with pytest.raises(AssertionError, match="does not match num_embeddings"):
+        nn.Embedding(5, 3, _weight=table)
+
+
+def test_bags_refuse_what_torch_refuses():
+    bag, numbers = nn.EmbeddingBag(4, 2, mode="sum"), torch.tensor([0, 3, 1])
+    starts = torch.tensor([0, 1], dtype=torch.int32)
+    assert bag(numbers, starts).shape == (2, 2)
+    for given in ((numbers,), (numbers, starts[None]), (numbers[None], starts)):
+        with pytest.raises(ValueError, match="offsets has to be"):
+            bag(*given)
+    with pytest.raises(ValueError, match="same shape as the input"):
+        bag(numbers, starts, torch.ones(2))
+    with pytest.raises(RuntimeError, match="Expected idx >= 0 && idx < num_embeddings"):
+        bag(numbers + 1, starts)
+
+
+def test_options_of_modules_are_refused_as_torch_does():
+    for make, text in (
+        (lambda: nn.Dropout(-0.1), "between 0 and 1"),
+        (lambda: nn.Conv2d(1, 1, 3, groups=0), "groups must be a positive integer"),
+        (lambda: nn.Conv1d(3, 4, 3, groups=2), "in_channels must be divisible by groups"),
+        (lambda: nn.ConvTranspose2d(3, 3, 3, padding_mode="reflect"), 'Only "zeros" padding mode'),
+        (lambda: nn.BatchNorm1d(4)(torch.ones(1, 4)), "more than 1 value per channel"),
+        (lambda: nn.ConvTranspose1d(1, 1, 3)(torch.ones(1, 1, 3), (9,)), "output size"),
+        (lambda: nn.utils.weight_norm(nn.LazyLinear(2)), "uninitialized parameters"),
+        (lambda: nn.utils.spectral_norm(nn.LazyLinear(2)), "uninitialized parameters"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            make()
+    with pytest.raises(RuntimeError, match="negative"):
+        nn.Linear(-1, 2)
+    with pytest.warns(UserWarning, match="Received a 5-D input to dropout2d"):
+        nn.Dropout2d()(torch.ones(1, 2, 2, 2, 2))
+    with pytest.raises(RuntimeError, match="Expected 2D or 3D input"):
+        nn.Dropout1d()(torch.ones(1, 2, 2, 2))
 
 
 def test_older_options_of_losses_are_translated():
@@ -309,7 +346,7 @@ def test_losses_of_margins_refuse_what_torch_refuses():
     x = torch.ones(2, 3)
     with pytest.raises(RuntimeError, match="2, 2 and 1 dimensions"):
         nn.MarginRankingLoss()(x, x, x[0])
-    with pytest.raises(RuntimeError, match="margin is -1, expected a positive number"):
+    with pytest.raises(ValueError, match="margin is -1, expected a positive number"):
         nn.TripletMarginLoss(margin=-1)
     with pytest.raises(RuntimeError, match="so input1 and input2 need 2"):
         nn.CosineEmbeddingLoss()(x[0], x[0], torch.ones(2))
@@ -418,8 +455,9 @@ def test_attributes_that_torch_has_beside_the_rows():
     conv, table = nn.Conv2d(1, 1, 3), nn.Embedding(5, 3)
     assert (conv.transposed, conv.output_padding) == (False, (0, 0))
     assert (table.max_norm, table.norm_type, table.sparse) == (None, 2.0, False)
-    with pytest.raises(NotImplementedError, match="Embedding.max_norm = 1.0 is not supported"):
-        table.max_norm = 1.0
+    table.sparse = False
+    table.max_norm = 1.0
+    assert table(torch.tensor([0, 1])).norm(dim=1).max() < 1.001
     attention = pickle.loads(pickle.dumps(nn.MultiheadAttention(6, 2)))
     assert (attention.head_dim, attention.kdim, attention.vdim) == (3, 6, 6)
     assert attention.bias_k is attention.bias_v is None and nn.LSTM(1, 1).proj_size == 0

@@ -4,6 +4,7 @@ import math
 import random
 
 import pytest
+
 import tensorh as torch
 
 LENGTHS = (1, 2, 11, 12, 13, 24, 25, 99, 2047, 2048, 5000)
@@ -16,7 +17,8 @@ def values(kind, n, dtype):
     if not dtype.startswith("float"):
         most = {"int64": 2**62, "int32": 2**31 - 1, "uint8": 255, "bool": 1}[dtype]
         least = 0 if dtype in ("uint8", "bool") else -most
-        x = [draw.randint(least, most) if kind == 0 else draw.randint(0, min(5, most)) for _ in range(n)]
+        ends = (least, most) if kind == 0 else (0, min(5, most))
+        x = [draw.randint(*ends) for _ in range(n)]
         if kind == 2:
             x[0], x[-1] = most, least
         return x
@@ -67,5 +69,6 @@ def test_lanes_of_any_strides_and_threads():
                 got.append(torch.sort(x, dim).indices.tolist())
             assert got[0] == got[1]
             assert torch.equal(torch.sort(x.contiguous(), dim).indices, torch.tensor(got[0]))
-            assert torch.equal(torch.topk(x, 2, dim, False).values, torch.sort(x, dim).values.narrow(dim, 0, 2))
+            least = torch.sort(x, dim).values.narrow(dim, 0, 2)
+            assert torch.equal(torch.topk(x, 2, dim, False).values, least)
     torch.set_num_threads(threads)

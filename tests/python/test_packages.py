@@ -239,6 +239,46 @@ def test_a_tensor_takes_the_memory_of_another_by_set_():
     assert t.set_().shape == (0,)
 
 
+def test_what_torchs_own_test_files_asked_for():
+    p = torch.tensor([0.0, 1.0, 1.0])
+    assert torch.bernoulli(p, out=torch.empty(3, dtype=torch.int8)).tolist() == [0, 1, 1]
+    z = torch.ones(2, dtype=torch.complex64)
+    assert torch.addcmul(z, z, z, value=2j).tolist() == [1 + 2j] * 2
+    assert torch.addcdiv(z, z, 2 * z, value=2j).tolist() == [1 + 1j] * 2
+    assert torch.full((2,), 3.0, out=torch.empty(0, dtype=torch.int64)).tolist() == [3, 3]
+    assert torch.randint(7, (3,), dtype=torch.uint16).dtype is torch.uint16
+    assert torch.asarray(torch.ones(2).__dlpack__(), copy=False).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="scalar type Long"):
+        torch.nonzero(p, out=torch.empty(0))
+    with pytest.raises(RuntimeError, match="same dimension as input"):
+        torch.diff(p, prepend=torch.ones(1, 1))
+    with pytest.raises(RuntimeError, match="complex Scalar to non-complex"):
+        p.index_fill(0, torch.tensor([0]), 1j)
+    with pytest.raises(RuntimeError, match="'from' to be less than 'to'"):
+        p.random_(3, 3)
+    with pytest.raises(RuntimeError, match="desired output type int32"):
+        torch.add(p, p, out=torch.empty(3, dtype=torch.int32))
+    with pytest.warns(UserWarning, match="uint8 is now deprecated"):
+        assert p[torch.tensor([1, 0, 1], dtype=torch.uint8)].tolist() == [0, 1]
+    with pytest.raises(NotImplementedError, match="no data"):
+        torch.ones(2, device="meta").cpu()
+
+
+def test_gradcheck_of_a_batch():
+    x = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: x.sin() * x.unsqueeze(1), x, check_batched_grad=True)
+
+
+def test_make_tensor_draws_within_its_range():
+    make = torch.testing.make_tensor
+    x = make((50,), dtype=torch.int8, device="cpu", low=-2, high=3, exclude_zero=True)
+    assert -2 <= x.min() and x.max() <= 2 and not (x == 0).any()
+    y = make(3, 4, dtype=torch.complex64, device="cpu", noncontiguous=True, requires_grad=True)
+    assert y.shape == (3, 4) and not y.is_contiguous() and y.is_leaf
+    with pytest.raises(ValueError, match="NaN"):
+        make(2, dtype=torch.float32, device="cpu", low=float("nan"))
+
+
 def test_from_file_shares_the_memory_of_a_file(tmp_path):
     name = str(tmp_path / "x")
     a = torch.from_file(name, True, 4, dtype=torch.int32)

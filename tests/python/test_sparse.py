@@ -348,3 +348,31 @@ def test_a_graph_network_has_the_losses_of_torch():
             found.append(loss.item())
         # torch 2.15
         assert found[::6] == pytest.approx([1.09147, 1.05168, 0.99472, 0.91919, 0.82993], abs=2e-5)
+
+
+def test_older_names_and_products_of_batches():
+    s, d = coo().coalesce(), torch.arange(6.0).reshape(3, 2)
+    assert torch.equal(torch.spmm(s, d), DENSE @ d)
+    assert torch.equal(torch.smm(s, d).to_dense(), DENSE @ d)
+    assert torch.equal(torch.hspmm(s, d).to_dense(), DENSE @ d)
+    square = torch.sspaddmm(torch.eye(2).to_sparse(), s, d, alpha=2)
+    assert torch.equal(square.to_dense(), torch.eye(2) + 2 * DENSE @ d)
+    made = torch.sparse.FloatTensor(s.indices(), s.values(), torch.Size([2, 3]))
+    assert isinstance(made, torch.sparse.FloatTensor) and torch.equal(made.to_dense(), DENSE)
+    batch, other = torch.stack([DENSE, 2 * DENSE]), torch.stack([d, d + 1])
+    assert torch.equal(torch.bmm(batch.to_sparse(), other), torch.bmm(batch, other))
+    c = s.to_sparse_csr()
+    assert torch.equal(torch.sparse.mm(c, d, "sum"), DENSE @ d)
+    assert torch.sparse.mm(c, torch.ones(3, 1), "amax").tolist() == [[3.5], [5.0]]
+    assert torch.sparse.mm(c, torch.ones(3, 1), "mean").tolist() == [[3.5], [4.5]]
+
+
+def test_gradients_that_are_asked_for():
+    s, x = coo(True), torch.ones(3, 2)
+    (g,) = torch.autograd.grad(torch.sparse.mm(s, x).square().sum(), s)
+    assert g.is_sparse and torch.equal(g.to_dense(), torch.where(
+        DENSE == 0, 0, 4 * DENSE.sum(1, keepdim=True).expand(2, 3)))  # fmt: skip
+    model = nn.Linear(3, 3)
+    model.register_buffer("adj", coo())
+    model.double().load_state_dict(copy.deepcopy(model).state_dict())
+    assert model.adj.dtype is torch.float64 and torch.equal(model.adj.to_dense(), DENSE.double())

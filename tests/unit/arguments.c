@@ -39,14 +39,14 @@ static void given_tensors_are_written_or_refused(void) {
         REFUSED(tnp_add_(one, b, 1), TN_INVALID,
                 "self has shape (1, 3), but the result has (2, 3)");
         REFUSED(tnp_add_(whole, b, 1), TN_TYPE,
-                "a result of dtype float32 cannot be written into int64");
+                "result type float32 can't be cast to the desired output type int64");
         CHECK(tnp_add_(wide, b, 1) == wide && at(wide, 5) == 12);
         CHECK(tn_add(a, b, .out = wide) == wide && at(wide, 5) == 18 && at(wide, 1) == 6);
         CHECK(tn_add(a, b, .out = turned) == turned && at(turned, 1) == 6 && at(turned, 3) == 12);
         CHECK(turned->stride[0] == 1 && turned->stride[1] == 2);
         REFUSED(tn_add(a, b, .out = one), TN_INVALID,
                 "out has shape (1, 3), but the result has (2, 3)");
-        REFUSED(tn_add(a, b, .out = whole), TN_TYPE, "cannot be written into int64");
+        REFUSED(tn_add(a, b, .out = whole), TN_TYPE, "desired output type int64");
         tn_values_indices two = {wide, NULL};
         REFUSED(tn_max_dim(a, 1, .out = two).values, TN_INVALID,
                 "out: expected all 2 results, or none");

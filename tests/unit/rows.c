@@ -161,7 +161,8 @@ static void compositions_hand_out_what_fits(void) {
         REFUSED(call("made_", x, NULL, NULL), TN_INVALID,
                 "self has shape (2, 3), but the result has (7)");
         mode = 4;
-        REFUSED(call("made", x, NULL, out), TN_TYPE, "complex128 cannot be written into float64");
+        REFUSED(call("made", x, NULL, out), TN_TYPE,
+                "type complex128 can't be cast to the desired output type float64");
         mode = 2;
         REFUSED(call("made", x, NULL, NULL), TN_INDEX, "composed in vain");
         mode = 0;

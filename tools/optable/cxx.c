@@ -183,17 +183,16 @@ static void put_parameters(const overload *o, text *params, text *classes, text 
 static void put_function_body(text *to, const overload *o, char *const *values) {
     const row *r = o->r;
     const bool out = o->options && (r->forms & TN_OUT) && !o->f->inplace;
-    const char *given = r->s.nresults == 1 ? "o.out.value" : "o.out";
     const char *none = r->s.nresults == 1 ? "nullptr" : "{}";
     text line = {NULL, 0, 0};
     put(&line, "    return K::%s(tn_%s%s_at, at, {", o->f->inplace ? "write" : "call", r->name,
         o->f->inplace ? "_inplace" : "");
     put_initialisers(&line, &r->s,
-                     out                 ? given
+                     out                 ? "o.out.value"
                      : r->forms & TN_OUT ? none
                                          : NULL,
                      o->f->numbers, o->either, values);
-    put(&line, "}%s);", out ? ", o.out" : "");
+    put(&line, "}%s);", !out ? "" : r->s.nresults == 1 ? ", o.out" : ", o.out.value");
     put_wrapped(to, line.at, 8, "");
     put(to, "}\n");
 }
@@ -284,7 +283,8 @@ static void put_form(text *to, const table *all, const row *r, const form *f, bo
 /* The members of a row's struct of options; out first, as in C. */
 static char *options_members(const row *r) {
     text t = {NULL, 0, 0};
-    const char *out = r->s.nresults == 1 ? "tensor_ref" : trimmed(r->result_type);
+    const char *out =
+        r->s.nresults == 1 ? "tensor_ref" : text_format("results_ref<%s>", trimmed(r->result_type));
     if (r->forms & TN_OUT) put(&t, "    TNI_OPTION(%s, out, %s())\n", out, out);
     for (int i = 0; i < r->s.nparam; i++) {
         const tni_schema_param *p = &r->s.param[i];

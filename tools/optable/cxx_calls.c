@@ -16,7 +16,7 @@ static const char *value_text(const tni_schema_param *p) {
     const char *type = type_cxx(p);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         if (!strcmp(type, values[i].type)) return values[i].value;
-    return text_format("%s%.*s()", p->type == TN_T_MODULES ? "tn::" : "", (int)strlen(type) - 1,
+    return text_format("%s%.*s()", !strncmp(type, "module", 6) ? "tn::" : "", (int)strlen(type) - 1,
                        type);
 }
 
@@ -35,7 +35,11 @@ static char *given_text(const row *r, uint32_t numbers, bool method) {
 /* head: text before the arguments; tail: after the braces. */
 static void put_calls(text *to, const row *r, const char *head, const char *tail) {
     if (r->forms & TN_OUT)
-        put(to, "%s{.out = %s}%s\n", head, r->s.nresults == 1 ? "x" : "{x.get(), x.get()}", tail);
+        put(to, "%s{.out = %s}%s\n", head,
+            r->s.nresults == 1   ? "x"
+            : r->s.nresults == 2 ? "{x, x}"
+                                 : "{x, x, x}",
+            tail);
     for (int i = 0; i < r->s.nparam; i++) {
         const tni_schema_param *p = &r->s.param[i];
         if (p->flags & TN_P_DEFAULT)

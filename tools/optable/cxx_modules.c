@@ -20,7 +20,7 @@ static bool takes_list(const cxx_class *c) {
 static void put_braces(text *to, const cxx_class *c) {
     const tni_schema *s = &c->r->s;
     const char *name = c->r->name;
-    if (!s->nparam || s->param[0].type != TN_T_INTS) return;
+    if (!s->nparam || s->param[0].type != TN_T_INTS || s->param[0].flags & TN_P_DEFAULT) return;
     for (int i = 1; i < s->nparam; i++)
         if (!(s->param[i].flags & TN_P_DEFAULT)) return;
     const char *type = type_cxx(&s->param[0]);

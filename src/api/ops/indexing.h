@@ -912,5 +912,45 @@ TN_USE_RESULT TN_API tn_tensor *tnp_convert_indices_from_csr_to_coo(tn_tensor *c
     .col_indices = __VA_ARGS__))
 #endif
 
+/* --- products of a sparse matrix of float32 or float64 on the CPU: with a dense one, and
+ * of two dense ones at the places of a sparse one --- */
+
+/* The product of a sparse matrix of that many rows and a dense one, on the CPU; see sparse_mm.
+ *   schema  sparse_product(Tensor indices, Tensor values, int rows, Tensor dense) -> Tensor
+ *   shapes  indices (2, n), values (n), dense (k, m), both float32 or float64 -> (rows, m)
+ *   example tn_sparse_product(index, v, 4, x) */
+typedef struct tn_sparse_product_args {
+    tn_tensor *indices, *values;
+    int64_t rows;
+    tn_tensor *dense;
+    TNI_NAMED_OPTIONS
+} tn_sparse_product_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_product_at(const char *file, int line,
+    const tn_sparse_product_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_product(tn_tensor *indices, tn_tensor *values,
+    int64_t rows, tn_tensor *dense);
+#ifndef __cplusplus
+#define tn_sparse_product(indices_, values_, rows_, ...) TNI_RESULT(tn_tensor, \
+    TNI_CALL(tn_sparse_product, .indices = indices_, .values = values_, .rows = rows_, \
+    .dense = __VA_ARGS__))
+#endif
+
+/* The elements of x y^T at the places in indices, on the CPU: the gradient of values in
+ * sparse_product.
+ *   schema  sparse_dots(Tensor indices, Tensor x, Tensor y) -> Tensor
+ *   shapes  indices (2, n), x (rows, m), y (k, m), both float32 or float64 -> (n)
+ *   example tn_sparse_dots(index, x, y) */
+typedef struct tn_sparse_dots_args {
+    tn_tensor *indices, *x, *y;
+    TNI_NAMED_OPTIONS
+} tn_sparse_dots_args;
+TN_USE_RESULT TN_API tn_tensor *tn_sparse_dots_at(const char *file, int line,
+    const tn_sparse_dots_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_sparse_dots(tn_tensor *indices, tn_tensor *x, tn_tensor *y);
+#ifndef __cplusplus
+#define tn_sparse_dots(indices_, x_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sparse_dots, \
+    .indices = indices_, .x = x_, .y = __VA_ARGS__))
+#endif
+
 TNI_EXTERN_C_END
 #endif

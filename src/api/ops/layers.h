@@ -657,6 +657,87 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tenso
     .weight_size = __VA_ARGS__))
 #endif
 
+/* --- convolutions whose padding is a word: valid is none, same makes the output as long as
+ * the input --- */
+
+/* conv1d with no padding (valid), or with as much as makes the output as long as the input
+ * (same).
+ *   schema  conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str
+ *           padding='valid', int[1] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O) -> (N, O, L') or (O,
+ *           L')
+ *   example tn_conv1d_padding(x, w, .padding = "same") */
+typedef struct tn_conv1d_padding_args {
+    tn_tensor *bias;
+    tn_ints stride;
+    const char *padding;
+    tn_ints dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv1d_padding_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv1d_padding_at(const char *file, int line,
+    const tn_conv1d_padding_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv1d_padding(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, const char *padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv1d_padding(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv1d_padding, \
+    .stride = TN_DIMS(1), .padding = "valid", .dilation = TN_DIMS(1), .groups = 1, \
+    .input = input_, .weight = __VA_ARGS__))
+#endif
+
+/* conv2d with no padding (valid), or with as much as makes the output as large as the input
+ * (same).
+ *   schema  conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
+ *           padding='valid', int[2] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O,
+ *           H', W') or (O, H', W')
+ *   example tn_conv2d_padding(x, w, .padding = "same") */
+typedef struct tn_conv2d_padding_args {
+    tn_tensor *bias;
+    tn_ints stride;
+    const char *padding;
+    tn_ints dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv2d_padding_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv2d_padding_at(const char *file, int line,
+    const tn_conv2d_padding_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_padding(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, const char *padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv2d_padding(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv2d_padding, \
+    .stride = TN_DIMS(1), .padding = "valid", .dilation = TN_DIMS(1), .groups = 1, \
+    .input = input_, .weight = __VA_ARGS__))
+#endif
+
+/* conv3d with no padding (valid), or with as much as makes the output as large as the input
+ * (same).
+ *   schema  conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
+ *           padding='valid', int[3] dilation=1, int groups=1) -> Tensor
+ *   shapes  input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O)
+ *           -> (N, O, D', H', W') or (O, D', H', W')
+ *   example tn_conv3d_padding(x, w, .padding = "same") */
+typedef struct tn_conv3d_padding_args {
+    tn_tensor *bias;
+    tn_ints stride;
+    const char *padding;
+    tn_ints dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+    TNI_NAMED_OPTIONS
+} tn_conv3d_padding_args;
+TN_USE_RESULT TN_API tn_tensor *tn_conv3d_padding_at(const char *file, int line,
+    const tn_conv3d_padding_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_conv3d_padding(tn_tensor *input, tn_tensor *weight,
+    tn_tensor *bias, tn_ints stride, const char *padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv3d_padding(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_conv3d_padding, \
+    .stride = TN_DIMS(1), .padding = "valid", .dilation = TN_DIMS(1), .groups = 1, \
+    .input = input_, .weight = __VA_ARGS__))
+#endif
+
 /* --- the loss of connectionist temporal classification by the forward-backward algorithm
  * (A --- */
 

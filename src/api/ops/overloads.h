@@ -40,18 +40,21 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one adaptive_av
 }
 struct adaptive_max_pool1d_options {
     typedef adaptive_max_pool1d_options self_;
-    TNI_OPTION(tn_result_indices, out, tn_result_indices())
+    TNI_OPTION(results_ref<tn_result_indices>, out, results_ref<tn_result_indices>())
 };
 template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool1d(tensor_ref self, size_list output_size, adaptive_max_pool1d_options o = {}, site at = site()) {
-    return K::call(tn_adaptive_max_pool1d_at, at, {o.out, self.value, output_size.value}, o.out);
+    return K::call(tn_adaptive_max_pool1d_at, at, {o.out.value, self.value, output_size.value},
+        o.out.value);
 }
 typedef adaptive_max_pool1d_options adaptive_max_pool2d_options;
 template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool2d(tensor_ref self, size_list output_size, adaptive_max_pool2d_options o = {}, site at = site()) {
-    return K::call(tn_adaptive_max_pool2d_at, at, {o.out, self.value, output_size.value}, o.out);
+    return K::call(tn_adaptive_max_pool2d_at, at, {o.out.value, self.value, output_size.value},
+        o.out.value);
 }
 typedef adaptive_max_pool1d_options adaptive_max_pool3d_options;
 template <class K = as_objects> inline typename K::template many<tn_result_indices>::type adaptive_max_pool3d(tensor_ref self, size_list output_size, adaptive_max_pool3d_options o = {}, site at = site()) {
-    return K::call(tn_adaptive_max_pool3d_at, at, {o.out, self.value, output_size.value}, o.out);
+    return K::call(tn_adaptive_max_pool3d_at, at, {o.out.value, self.value, output_size.value},
+        o.out.value);
 }
 struct add_options {
     typedef add_options self_;
@@ -209,7 +212,7 @@ template <class K = as_objects, class S,
 }
 struct aminmax_options {
     typedef aminmax_options self_;
-    TNI_OPTION(tn_min_max, out, tn_min_max())
+    TNI_OPTION(results_ref<tn_min_max>, out, results_ref<tn_min_max>())
     TNI_OPTION(integer, dim, TN_NONE)
     TNI_OPTION(flag, keepdim, false)
 };
@@ -217,7 +220,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_aminmax_at, at, {{}, dim.value, keepdim.value, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_min_max>::type aminmax(tensor_ref self, aminmax_options o, site at = site()) {
-    return K::call(tn_aminmax_at, at, {o.out, o.dim.value, o.keepdim.value, self.value}, o.out);
+    return K::call(tn_aminmax_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value},
+        o.out.value);
 }
 template <class K = as_objects> inline typename K::one angle(tensor_ref self, out_options o = {},
     site at = site()) {
@@ -902,6 +906,22 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d(tens
     return K::call(tn_conv1d_at, at, {o.bias.value, o.stride.value, o.padding.value,
         o.dilation.value, o.groups.value, input.value, weight.value});
 }
+struct conv1d_padding_options {
+    typedef conv1d_padding_options self_;
+    TNI_OPTION(tensor_ref, bias, tensor_ref())
+    TNI_OPTION(kept_size_list, stride, {1})
+    TNI_OPTION(const char *, padding, "valid")
+    TNI_OPTION(kept_size_list, dilation, {1})
+    TNI_OPTION(integer, groups, 1)
+};
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d_padding(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, const char *padding = "valid", size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv1d_padding_at, at, {bias.value, stride.value, padding, dilation.value,
+        groups.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv1d_padding(tensor_ref input, tensor_ref weight, conv1d_padding_options o, site at = site()) {
+    return K::call(tn_conv1d_padding_at, at, {o.bias.value, o.stride.value, o.padding,
+        o.dilation.value, o.groups.value, input.value, weight.value});
+}
 struct conv2d_options {
     typedef conv2d_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -941,6 +961,15 @@ template <class K = as_objects, class S,
         o.dilation.value, o.groups.value, tensor_ref(grad).value, weight.value, input_size.value},
         o.out);
 }
+typedef conv1d_padding_options conv2d_padding_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_padding(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, const char *padding = "valid", size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv2d_padding_at, at, {bias.value, stride.value, padding, dilation.value,
+        groups.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_padding(tensor_ref input, tensor_ref weight, conv2d_padding_options o, site at = site()) {
+    return K::call(tn_conv2d_padding_at, at, {o.bias.value, o.stride.value, o.padding,
+        o.dilation.value, o.groups.value, input.value, weight.value});
+}
 typedef conv2d_input_grad_options conv2d_weight_grad_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv2d_weight_grad(tensor_ref grad, tensor_ref input, int_or_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
     return K::call(tn_conv2d_weight_grad_at, at, {nullptr, stride.value, padding.value,
@@ -976,6 +1005,15 @@ template <class K = as_objects, class S,
     return K::call(tn_conv3d_input_grad_at, at, {o.out.value, o.stride.value, o.padding.value,
         o.dilation.value, o.groups.value, tensor_ref(grad).value, weight.value, input_size.value},
         o.out);
+}
+typedef conv1d_padding_options conv3d_padding_options;
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_padding(tensor_ref input, tensor_ref weight, tensor_ref bias = tensor_ref(), size_list stride = {1}, const char *padding = "valid", size_list dilation = {1}, integer groups = 1, site at = site()) {
+    return K::call(tn_conv3d_padding_at, at, {bias.value, stride.value, padding, dilation.value,
+        groups.value, input.value, weight.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_padding(tensor_ref input, tensor_ref weight, conv3d_padding_options o, site at = site()) {
+    return K::call(tn_conv3d_padding_at, at, {o.bias.value, o.stride.value, o.padding,
+        o.dilation.value, o.groups.value, input.value, weight.value});
 }
 typedef conv2d_input_grad_options conv3d_weight_grad_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one conv3d_weight_grad(tensor_ref grad, tensor_ref input, int_or_list weight_size, size_list stride = {1}, size_list padding = {0}, size_list dilation = {1}, integer groups = 1, site at = site()) {
@@ -1204,14 +1242,14 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one ctc_loss(te
 }
 struct cummax_options {
     typedef cummax_options self_;
-    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+    TNI_OPTION(results_ref<tn_values_indices>, out, results_ref<tn_values_indices>())
 };
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type cummax(tensor_ref self, integer dim, cummax_options o = {}, site at = site()) {
-    return K::call(tn_cummax_at, at, {o.out, self.value, dim.value}, o.out);
+    return K::call(tn_cummax_at, at, {o.out.value, self.value, dim.value}, o.out.value);
 }
 typedef cummax_options cummin_options;
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type cummin(tensor_ref self, integer dim, cummin_options o = {}, site at = site()) {
-    return K::call(tn_cummin_at, at, {o.out, self.value, dim.value}, o.out);
+    return K::call(tn_cummin_at, at, {o.out.value, self.value, dim.value}, o.out.value);
 }
 struct cumprod_options {
     typedef cumprod_options self_;
@@ -1988,20 +2026,20 @@ template <class K = as_objects> inline typename K::one frac_(tensor_ref self, si
 }
 typedef adaptive_max_pool1d_options fractional_max_pool2d_options;
 template <class K = as_objects> inline typename K::template many<tn_result_indices>::type fractional_max_pool2d(tensor_ref self, size_list kernel_size, size_list output_size, tensor_ref random_samples, fractional_max_pool2d_options o = {}, site at = site()) {
-    return K::call(tn_fractional_max_pool2d_at, at, {o.out, self.value, kernel_size.value,
-        output_size.value, random_samples.value}, o.out);
+    return K::call(tn_fractional_max_pool2d_at, at, {o.out.value, self.value, kernel_size.value,
+        output_size.value, random_samples.value}, o.out.value);
 }
 typedef adaptive_max_pool1d_options fractional_max_pool3d_options;
 template <class K = as_objects> inline typename K::template many<tn_result_indices>::type fractional_max_pool3d(tensor_ref self, size_list kernel_size, size_list output_size, tensor_ref random_samples, fractional_max_pool3d_options o = {}, site at = site()) {
-    return K::call(tn_fractional_max_pool3d_at, at, {o.out, self.value, kernel_size.value,
-        output_size.value, random_samples.value}, o.out);
+    return K::call(tn_fractional_max_pool3d_at, at, {o.out.value, self.value, kernel_size.value,
+        output_size.value, random_samples.value}, o.out.value);
 }
 struct frexp_options {
     typedef frexp_options self_;
-    TNI_OPTION(tn_mantissa_exponent, out, tn_mantissa_exponent())
+    TNI_OPTION(results_ref<tn_mantissa_exponent>, out, results_ref<tn_mantissa_exponent>())
 };
 template <class K = as_objects> inline typename K::template many<tn_mantissa_exponent>::type frexp(tensor_ref self, frexp_options o = {}, site at = site()) {
-    return K::call(tn_frexp_at, at, {o.out, self.value}, o.out);
+    return K::call(tn_frexp_at, at, {o.out.value, self.value}, o.out.value);
 }
 typedef arange_options full_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one full(int_or_list size,
@@ -2142,10 +2180,10 @@ template <class K = as_objects> inline typename K::one geometric_(tensor_ref sel
 }
 struct geqrf_options {
     typedef geqrf_options self_;
-    TNI_OPTION(tn_a_tau, out, tn_a_tau())
+    TNI_OPTION(results_ref<tn_a_tau>, out, results_ref<tn_a_tau>())
 };
 template <class K = as_objects> inline typename K::template many<tn_a_tau>::type geqrf(tensor_ref self, geqrf_options o = {}, site at = site()) {
-    return K::call(tn_geqrf_at, at, {o.out, self.value}, o.out);
+    return K::call(tn_geqrf_at, at, {o.out.value, self.value}, o.out.value);
 }
 struct glu_options {
     typedef glu_options self_;
@@ -2333,7 +2371,7 @@ template <class K = as_objects> inline typename K::one histc(tensor_ref self, hi
 }
 struct histogram_options {
     typedef histogram_options self_;
-    TNI_OPTION(tn_hist_bin_edges, out, tn_hist_bin_edges())
+    TNI_OPTION(results_ref<tn_hist_bin_edges>, out, results_ref<tn_hist_bin_edges>())
     TNI_OPTION(integer, bins, 100)
     TNI_OPTION(kept_float_list, range, float_list())
     TNI_OPTION(tensor_ref, weight, tensor_ref())
@@ -2344,12 +2382,12 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref self, histogram_options o, site at = site()) {
-    return K::call(tn_histogram_at, at, {o.out, o.bins.value, o.range.value, o.weight.value,
-        o.density.value, self.value}, o.out);
+    return K::call(tn_histogram_at, at, {o.out.value, o.bins.value, o.range.value, o.weight.value,
+        o.density.value, self.value}, o.out.value);
 }
 struct histogram_bins_options {
     typedef histogram_bins_options self_;
-    TNI_OPTION(tn_hist_bin_edges, out, tn_hist_bin_edges())
+    TNI_OPTION(results_ref<tn_hist_bin_edges>, out, results_ref<tn_hist_bin_edges>())
     TNI_OPTION(tensor_ref, weight, tensor_ref())
     TNI_OPTION(flag, density, false)
 };
@@ -2358,8 +2396,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         bins.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_hist_bin_edges>::type histogram(tensor_ref self, tensor_ref bins, histogram_bins_options o, site at = site()) {
-    return K::call(tn_histogram_bins_at, at, {o.out, o.weight.value, o.density.value, self.value,
-        bins.value}, o.out);
+    return K::call(tn_histogram_bins_at, at, {o.out.value, o.weight.value, o.density.value,
+        self.value, bins.value}, o.out.value);
 }
 struct huber_loss_options {
     typedef huber_loss_options self_;
@@ -2631,7 +2669,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one kl_div(tens
 }
 struct kthvalue_options {
     typedef kthvalue_options self_;
-    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+    TNI_OPTION(results_ref<tn_values_indices>, out, results_ref<tn_values_indices>())
     TNI_OPTION(integer, dim, -1)
     TNI_OPTION(flag, keepdim, false)
 };
@@ -2639,8 +2677,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_kthvalue_at, at, {{}, dim.value, keepdim.value, self.value, k.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type kthvalue(tensor_ref self, integer k, kthvalue_options o, site at = site()) {
-    return K::call(tn_kthvalue_at, at, {o.out, o.dim.value, o.keepdim.value, self.value, k.value},
-        o.out);
+    return K::call(tn_kthvalue_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value,
+        k.value}, o.out.value);
 }
 struct l1_loss_options {
     typedef l1_loss_options self_;
@@ -2756,7 +2794,7 @@ template <class K = as_objects> inline typename K::one cholesky(tensor_ref self,
 namespace linalg {
 struct cholesky_ex_options {
     typedef cholesky_ex_options self_;
-    TNI_OPTION(tn_L_info, out, tn_L_info())
+    TNI_OPTION(results_ref<tn_L_info>, out, results_ref<tn_L_info>())
     TNI_OPTION(flag, upper, false)
     TNI_OPTION(flag, check_errors, false)
 };
@@ -2764,8 +2802,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_linalg_cholesky_ex_at, at, {{}, upper.value, check_errors.value, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_L_info>::type cholesky_ex(tensor_ref self, cholesky_ex_options o, site at = site()) {
-    return K::call(tn_linalg_cholesky_ex_at, at, {o.out, o.upper.value, o.check_errors.value,
-        self.value}, o.out);
+    return K::call(tn_linalg_cholesky_ex_at, at, {o.out.value, o.upper.value, o.check_errors.value,
+        self.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -2777,10 +2815,10 @@ template <class K = as_objects> inline typename K::one det(tensor_ref A, out_opt
 namespace linalg {
 struct eig_options {
     typedef eig_options self_;
-    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(results_ref<tn_eigenvalues_eigenvectors>, out, results_ref<tn_eigenvalues_eigenvectors>())
 };
 template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eig(tensor_ref self, eig_options o = {}, site at = site()) {
-    return K::call(tn_linalg_eig_at, at, {o.out, self.value}, o.out);
+    return K::call(tn_linalg_eig_at, at, {o.out.value, self.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -2792,20 +2830,20 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one eig_phases(
 namespace linalg {
 struct eigh_options {
     typedef eigh_options self_;
-    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(results_ref<tn_eigenvalues_eigenvectors>, out, results_ref<tn_eigenvalues_eigenvectors>())
     TNI_OPTION(const char *, UPLO, "L")
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh(tensor_ref self, const char *UPLO = "L", site at = site()) {
     return K::call(tn_linalg_eigh_at, at, {{}, UPLO, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh(tensor_ref self, eigh_options o, site at = site()) {
-    return K::call(tn_linalg_eigh_at, at, {o.out, o.UPLO, self.value}, o.out);
+    return K::call(tn_linalg_eigh_at, at, {o.out.value, o.UPLO, self.value}, o.out.value);
 }
 }
 namespace linalg {
 struct eigh_of_options {
     typedef eigh_of_options self_;
-    TNI_OPTION(tn_eigenvalues_eigenvectors, out, tn_eigenvalues_eigenvectors())
+    TNI_OPTION(results_ref<tn_eigenvalues_eigenvectors>, out, results_ref<tn_eigenvalues_eigenvectors>())
     TNI_OPTION(const char *, UPLO, "L")
     TNI_OPTION(flag, compute_v, true)
 };
@@ -2813,7 +2851,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_linalg_eigh_of_at, at, {{}, UPLO, compute_v.value, A.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_eigenvalues_eigenvectors>::type eigh_of(tensor_ref A, eigh_of_options o, site at = site()) {
-    return K::call(tn_linalg_eigh_of_at, at, {o.out, o.UPLO, o.compute_v.value, A.value}, o.out);
+    return K::call(tn_linalg_eigh_of_at, at, {o.out.value, o.UPLO, o.compute_v.value, A.value},
+        o.out.value);
 }
 }
 namespace linalg {
@@ -2859,33 +2898,35 @@ template <class K = as_objects> inline typename K::one inv(tensor_ref A, out_opt
 namespace linalg {
 struct inv_ex_options {
     typedef inv_ex_options self_;
-    TNI_OPTION(tn_inverse_info, out, tn_inverse_info())
+    TNI_OPTION(results_ref<tn_inverse_info>, out, results_ref<tn_inverse_info>())
     TNI_OPTION(flag, check_errors, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, flag check_errors = false, site at = site()) {
     return K::call(tn_linalg_inv_ex_at, at, {{}, check_errors.value, A.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_inverse_info>::type inv_ex(tensor_ref A, inv_ex_options o, site at = site()) {
-    return K::call(tn_linalg_inv_ex_at, at, {o.out, o.check_errors.value, A.value}, o.out);
+    return K::call(tn_linalg_inv_ex_at, at, {o.out.value, o.check_errors.value, A.value},
+        o.out.value);
 }
 }
 namespace linalg {
 struct ldl_factor_options {
     typedef ldl_factor_options self_;
-    TNI_OPTION(tn_LD_pivots, out, tn_LD_pivots())
+    TNI_OPTION(results_ref<tn_LD_pivots>, out, results_ref<tn_LD_pivots>())
     TNI_OPTION(flag, hermitian, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LD_pivots>::type ldl_factor(tensor_ref self, flag hermitian = false, site at = site()) {
     return K::call(tn_linalg_ldl_factor_at, at, {{}, hermitian.value, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_LD_pivots>::type ldl_factor(tensor_ref self, ldl_factor_options o, site at = site()) {
-    return K::call(tn_linalg_ldl_factor_at, at, {o.out, o.hermitian.value, self.value}, o.out);
+    return K::call(tn_linalg_ldl_factor_at, at, {o.out.value, o.hermitian.value, self.value},
+        o.out.value);
 }
 }
 namespace linalg {
 struct ldl_factor_ex_options {
     typedef ldl_factor_ex_options self_;
-    TNI_OPTION(tn_LD_pivots_info, out, tn_LD_pivots_info())
+    TNI_OPTION(results_ref<tn_LD_pivots_info>, out, results_ref<tn_LD_pivots_info>())
     TNI_OPTION(flag, hermitian, false)
     TNI_OPTION(flag, check_errors, false)
 };
@@ -2894,8 +2935,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_LD_pivots_info>::type ldl_factor_ex(tensor_ref self, ldl_factor_ex_options o, site at = site()) {
-    return K::call(tn_linalg_ldl_factor_ex_at, at, {o.out, o.hermitian.value, o.check_errors.value,
-        self.value}, o.out);
+    return K::call(tn_linalg_ldl_factor_ex_at, at, {o.out.value, o.hermitian.value,
+        o.check_errors.value, self.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -2945,7 +2986,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 namespace linalg {
 struct lu_options {
     typedef lu_options self_;
-    TNI_OPTION(tn_P_L_U, out, tn_P_L_U())
+    TNI_OPTION(results_ref<tn_P_L_U>, out, results_ref<tn_P_L_U>())
     TNI_OPTION(flag, pivot, true)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_P_L_U>::type lu(tensor_ref A, flag pivot = true, site at = site()) {
@@ -2953,26 +2994,26 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type lu(tensor_ref A,
     lu_options o, site at = site()) {
-    return K::call(tn_linalg_lu_at, at, {o.out, o.pivot.value, A.value}, o.out);
+    return K::call(tn_linalg_lu_at, at, {o.out.value, o.pivot.value, A.value}, o.out.value);
 }
 }
 namespace linalg {
 struct lu_factor_options {
     typedef lu_factor_options self_;
-    TNI_OPTION(tn_LU_pivots, out, tn_LU_pivots())
+    TNI_OPTION(results_ref<tn_LU_pivots>, out, results_ref<tn_LU_pivots>())
     TNI_OPTION(flag, pivot, true)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_LU_pivots>::type lu_factor(tensor_ref A, flag pivot = true, site at = site()) {
     return K::call(tn_linalg_lu_factor_at, at, {{}, pivot.value, A.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_LU_pivots>::type lu_factor(tensor_ref A, lu_factor_options o, site at = site()) {
-    return K::call(tn_linalg_lu_factor_at, at, {o.out, o.pivot.value, A.value}, o.out);
+    return K::call(tn_linalg_lu_factor_at, at, {o.out.value, o.pivot.value, A.value}, o.out.value);
 }
 }
 namespace linalg {
 struct lu_factor_ex_options {
     typedef lu_factor_ex_options self_;
-    TNI_OPTION(tn_LU_pivots_info, out, tn_LU_pivots_info())
+    TNI_OPTION(results_ref<tn_LU_pivots_info>, out, results_ref<tn_LU_pivots_info>())
     TNI_OPTION(flag, pivot, true)
     TNI_OPTION(flag, check_errors, false)
 };
@@ -2980,8 +3021,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_linalg_lu_factor_ex_at, at, {{}, pivot.value, check_errors.value, A.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_LU_pivots_info>::type lu_factor_ex(tensor_ref A, lu_factor_ex_options o, site at = site()) {
-    return K::call(tn_linalg_lu_factor_ex_at, at, {o.out, o.pivot.value, o.check_errors.value,
-        A.value}, o.out);
+    return K::call(tn_linalg_lu_factor_ex_at, at, {o.out.value, o.pivot.value,
+        o.check_errors.value, A.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -3080,17 +3121,17 @@ template <class K = as_objects> inline typename K::one pinv(tensor_ref self, pin
 namespace linalg {
 struct polar_options {
     typedef polar_options self_;
-    TNI_OPTION(tn_U_H, out, tn_U_H())
+    TNI_OPTION(results_ref<tn_U_H>, out, results_ref<tn_U_H>())
 };
 template <class K = as_objects> inline typename K::template many<tn_U_H>::type polar(tensor_ref A,
     polar_options o = {}, site at = site()) {
-    return K::call(tn_linalg_polar_at, at, {o.out, A.value}, o.out);
+    return K::call(tn_linalg_polar_at, at, {o.out.value, A.value}, o.out.value);
 }
 }
 namespace linalg {
 struct qr_options {
     typedef qr_options self_;
-    TNI_OPTION(tn_Q_R, out, tn_Q_R())
+    TNI_OPTION(results_ref<tn_Q_R>, out, results_ref<tn_Q_R>())
     TNI_OPTION(const char *, mode, "reduced")
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_Q_R>::type qr(tensor_ref A, const char *mode = "reduced", site at = site()) {
@@ -3098,16 +3139,16 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_Q_R>::type qr(tensor_ref A,
     qr_options o, site at = site()) {
-    return K::call(tn_linalg_qr_at, at, {o.out, o.mode, A.value}, o.out);
+    return K::call(tn_linalg_qr_at, at, {o.out.value, o.mode, A.value}, o.out.value);
 }
 }
 namespace linalg {
 struct slogdet_options {
     typedef slogdet_options self_;
-    TNI_OPTION(tn_sign_logabsdet, out, tn_sign_logabsdet())
+    TNI_OPTION(results_ref<tn_sign_logabsdet>, out, results_ref<tn_sign_logabsdet>())
 };
 template <class K = as_objects> inline typename K::template many<tn_sign_logabsdet>::type slogdet(tensor_ref A, slogdet_options o = {}, site at = site()) {
-    return K::call(tn_linalg_slogdet_at, at, {o.out, A.value}, o.out);
+    return K::call(tn_linalg_slogdet_at, at, {o.out.value, A.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -3128,7 +3169,7 @@ template <class K = as_objects> inline typename K::one solve(tensor_ref A, tenso
 namespace linalg {
 struct solve_ex_options {
     typedef solve_ex_options self_;
-    TNI_OPTION(tn_result_info, out, tn_result_info())
+    TNI_OPTION(results_ref<tn_result_info>, out, results_ref<tn_result_info>())
     TNI_OPTION(flag, left, true)
     TNI_OPTION(flag, check_errors, false)
 };
@@ -3137,8 +3178,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         B.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_result_info>::type solve_ex(tensor_ref A, tensor_ref B, solve_ex_options o, site at = site()) {
-    return K::call(tn_linalg_solve_ex_at, at, {o.out, o.left.value, o.check_errors.value, A.value,
-        B.value}, o.out);
+    return K::call(tn_linalg_solve_ex_at, at, {o.out.value, o.left.value, o.check_errors.value,
+        A.value, B.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -3175,7 +3216,7 @@ template <class K = as_objects> inline typename K::one solve_triangular(tensor_r
 namespace linalg {
 struct svd_options {
     typedef svd_options self_;
-    TNI_OPTION(tn_U_S_Vh, out, tn_U_S_Vh())
+    TNI_OPTION(results_ref<tn_U_S_Vh>, out, results_ref<tn_U_S_Vh>())
     TNI_OPTION(flag, full_matrices, true)
     TNI_OPTION(const char *, driver, nullptr)
 };
@@ -3184,13 +3225,14 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects> inline typename K::template many<tn_U_S_Vh>::type svd(tensor_ref A,
     svd_options o, site at = site()) {
-    return K::call(tn_linalg_svd_at, at, {o.out, o.full_matrices.value, o.driver, A.value}, o.out);
+    return K::call(tn_linalg_svd_at, at, {o.out.value, o.full_matrices.value, o.driver, A.value},
+        o.out.value);
 }
 }
 namespace linalg {
 struct svd_of_options {
     typedef svd_of_options self_;
-    TNI_OPTION(tn_U_S_Vh, out, tn_U_S_Vh())
+    TNI_OPTION(results_ref<tn_U_S_Vh>, out, results_ref<tn_U_S_Vh>())
     TNI_OPTION(flag, full_matrices, false)
     TNI_OPTION(flag, compute_uv, true)
     TNI_OPTION(const char *, driver, nullptr)
@@ -3200,8 +3242,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         A.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_U_S_Vh>::type svd_of(tensor_ref A, svd_of_options o, site at = site()) {
-    return K::call(tn_linalg_svd_of_at, at, {o.out, o.full_matrices.value, o.compute_uv.value,
-        o.driver, A.value}, o.out);
+    return K::call(tn_linalg_svd_of_at, at, {o.out.value, o.full_matrices.value,
+        o.compute_uv.value, o.driver, A.value}, o.out.value);
 }
 }
 namespace linalg {
@@ -3560,7 +3602,7 @@ template <class K = as_objects> inline typename K::one lu_solve(tensor_ref self,
 }
 struct lu_unpack_options {
     typedef lu_unpack_options self_;
-    TNI_OPTION(tn_P_L_U, out, tn_P_L_U())
+    TNI_OPTION(results_ref<tn_P_L_U>, out, results_ref<tn_P_L_U>())
     TNI_OPTION(flag, unpack_data, true)
     TNI_OPTION(flag, unpack_pivots, true)
 };
@@ -3569,8 +3611,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         LU_pivots.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_P_L_U>::type lu_unpack(tensor_ref LU_data, tensor_ref LU_pivots, lu_unpack_options o, site at = site()) {
-    return K::call(tn_lu_unpack_at, at, {o.out, o.unpack_data.value, o.unpack_pivots.value,
-        LU_data.value, LU_pivots.value}, o.out);
+    return K::call(tn_lu_unpack_at, at, {o.out.value, o.unpack_data.value, o.unpack_pivots.value,
+        LU_data.value, LU_pivots.value}, o.out.value);
 }
 typedef cosine_embedding_loss_options margin_ranking_loss_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one margin_ranking_loss(tensor_ref input1, tensor_ref input2, tensor_ref target, first_option<double> margin = 0, tn_reduction reduction = TN_REDUCTION_MEAN, site at = site()) {
@@ -3623,14 +3665,15 @@ template <class K = as_objects> inline typename K::one (max)(tensor_ref self, ou
 }
 struct max_dim_options {
     typedef max_dim_options self_;
-    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+    TNI_OPTION(results_ref<tn_values_indices>, out, results_ref<tn_values_indices>())
     TNI_OPTION(flag, keepdim, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_values_indices>::type (max)(tensor_ref self, integer dim, flag keepdim = false, site at = site()) {
     return K::call(tn_max_dim_at, at, {{}, keepdim.value, self.value, dim.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type (max)(tensor_ref self, integer dim, max_dim_options o, site at = site()) {
-    return K::call(tn_max_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+    return K::call(tn_max_dim_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
+        o.out.value);
 }
 template <class K = as_objects> inline typename K::one (max)(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
@@ -3657,7 +3700,7 @@ template <class K = as_objects, class S,
 }
 struct max_pool1d_with_indices_options {
     typedef max_pool1d_with_indices_options self_;
-    TNI_OPTION(tn_result_indices, out, tn_result_indices())
+    TNI_OPTION(results_ref<tn_result_indices>, out, results_ref<tn_result_indices>())
     TNI_OPTION(kept_size_list, stride, int_list(tn_no_dims()))
     TNI_OPTION(kept_size_list, padding, {0})
     TNI_OPTION(kept_size_list, dilation, {1})
@@ -3669,8 +3712,9 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects, class S,
     class = detail::refers<S>> inline typename K::template many<tn_result_indices>::type max_pool1d_with_indices(const S &self, size_list kernel_size, max_pool1d_with_indices_options o, site at = site()) {
-    return K::call(tn_max_pool1d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
+    return K::call(tn_max_pool1d_with_indices_at, at, {o.out.value, o.stride.value,
+        o.padding.value, o.dilation.value, o.ceil_mode.value, tensor_ref(self).value,
+        kernel_size.value}, o.out.value);
 }
 struct max_pool2d_options {
     typedef max_pool2d_options self_;
@@ -3725,8 +3769,9 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects, class S,
     class = detail::refers<S>> inline typename K::template many<tn_result_indices>::type max_pool2d_with_indices(const S &self, size_list kernel_size, max_pool2d_with_indices_options o, site at = site()) {
-    return K::call(tn_max_pool2d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
+    return K::call(tn_max_pool2d_with_indices_at, at, {o.out.value, o.stride.value,
+        o.padding.value, o.dilation.value, o.ceil_mode.value, tensor_ref(self).value,
+        kernel_size.value}, o.out.value);
 }
 typedef max_pool1d_options max_pool3d_options;
 template <class K = as_objects> TN_USE_RESULT inline typename K::one max_pool3d(tensor_ref self,
@@ -3748,8 +3793,9 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 }
 template <class K = as_objects, class S,
     class = detail::refers<S>> inline typename K::template many<tn_result_indices>::type max_pool3d_with_indices(const S &self, size_list kernel_size, max_pool3d_with_indices_options o, site at = site()) {
-    return K::call(tn_max_pool3d_with_indices_at, at, {o.out, o.stride.value, o.padding.value,
-        o.dilation.value, o.ceil_mode.value, tensor_ref(self).value, kernel_size.value}, o.out);
+    return K::call(tn_max_pool3d_with_indices_at, at, {o.out.value, o.stride.value,
+        o.padding.value, o.dilation.value, o.ceil_mode.value, tensor_ref(self).value,
+        kernel_size.value}, o.out.value);
 }
 struct max_unpool1d_options {
     typedef max_unpool1d_options self_;
@@ -3826,7 +3872,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_median_dim_at, at, {{}, keepdim.value, self.value, dim.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type median(tensor_ref self, integer dim, median_dim_options o, site at = site()) {
-    return K::call(tn_median_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+    return K::call(tn_median_dim_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
+        o.out.value);
 }
 struct meshgrid_options {
     typedef meshgrid_options self_;
@@ -3849,7 +3896,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_min_dim_at, at, {{}, keepdim.value, self.value, dim.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type (min)(tensor_ref self, integer dim, min_dim_options o, site at = site()) {
-    return K::call(tn_min_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+    return K::call(tn_min_dim_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
+        o.out.value);
 }
 template <class K = as_objects> inline typename K::one (min)(tensor_ref self, tensor_ref other,
     out_options o = {}, site at = site()) {
@@ -3875,7 +3923,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_mode_at, at, {{}, dim.value, keepdim.value, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type mode(tensor_ref self, mode_options o, site at = site()) {
-    return K::call(tn_mode_at, at, {o.out, o.dim.value, o.keepdim.value, self.value}, o.out);
+    return K::call(tn_mode_at, at, {o.out.value, o.dim.value, o.keepdim.value, self.value},
+        o.out.value);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one movedim(tensor_ref self,
     int_or_list source, int_or_list destination, site at = site()) {
@@ -3992,7 +4041,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_nanmedian_dim_at, at, {{}, keepdim.value, self.value, dim.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type nanmedian(tensor_ref self, integer dim, nanmedian_dim_options o, site at = site()) {
-    return K::call(tn_nanmedian_dim_at, at, {o.out, o.keepdim.value, self.value, dim.value}, o.out);
+    return K::call(tn_nanmedian_dim_at, at, {o.out.value, o.keepdim.value, self.value, dim.value},
+        o.out.value);
 }
 struct nanquantile_options {
     typedef nanquantile_options self_;
@@ -4848,10 +4898,10 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one slice(tenso
 }
 struct slogdet_options {
     typedef slogdet_options self_;
-    TNI_OPTION(tn_sign_logabsdet, out, tn_sign_logabsdet())
+    TNI_OPTION(results_ref<tn_sign_logabsdet>, out, results_ref<tn_sign_logabsdet>())
 };
 template <class K = as_objects> inline typename K::template many<tn_sign_logabsdet>::type slogdet(tensor_ref self, slogdet_options o = {}, site at = site()) {
-    return K::call(tn_slogdet_at, at, {o.out, self.value}, o.out);
+    return K::call(tn_slogdet_at, at, {o.out.value, self.value}, o.out.value);
 }
 struct smooth_l1_loss_options {
     typedef smooth_l1_loss_options self_;
@@ -4913,7 +4963,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one softsign(te
 }
 struct sort_options {
     typedef sort_options self_;
-    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+    TNI_OPTION(results_ref<tn_values_indices>, out, results_ref<tn_values_indices>())
     TNI_OPTION(integer, dim, -1)
     TNI_OPTION(flag, descending, false)
 };
@@ -4921,7 +4971,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_sort_at, at, {{}, dim.value, descending.value, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type sort(tensor_ref self, sort_options o, site at = site()) {
-    return K::call(tn_sort_at, at, {o.out, o.dim.value, o.descending.value, self.value}, o.out);
+    return K::call(tn_sort_at, at, {o.out.value, o.dim.value, o.descending.value, self.value},
+        o.out.value);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_indices_values>::type sparse_coalesce(tensor_ref indices, tensor_ref values, int_or_list size, site at = site()) {
     return K::call(tn_sparse_coalesce_at, at, {indices.value, values.value, size.value});
@@ -4929,12 +4980,19 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
 template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_distinct(tensor_ref self, site at = site()) {
     return K::call(tn_sparse_distinct_at, at, {self.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_dots(tensor_ref indices, tensor_ref x, tensor_ref y, site at = site()) {
+    return K::call(tn_sparse_dots_at, at, {indices.value, x.value, y.value});
+}
 template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_keys(tensor_ref indices, int_or_list size, site at = site()) {
     return K::call(tn_sparse_keys_at, at, {indices.value, size.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_mm(tensor_ref indices,
     tensor_ref values, integer rows, tensor_ref dense, site at = site()) {
     return K::call(tn_sparse_mm_at, at, {indices.value, values.value, rows.value, dense.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_product(tensor_ref indices, tensor_ref values, integer rows, tensor_ref dense, site at = site()) {
+    return K::call(tn_sparse_product_at, at, {indices.value, values.value, rows.value,
+        dense.value});
 }
 struct sparse_softmax_options {
     typedef sparse_softmax_options self_;
@@ -5375,7 +5433,7 @@ template <class K = as_objects, class S,
 }
 struct svd_options {
     typedef svd_options self_;
-    TNI_OPTION(tn_U_S_V, out, tn_U_S_V())
+    TNI_OPTION(results_ref<tn_U_S_V>, out, results_ref<tn_U_S_V>())
     TNI_OPTION(flag, some, true)
     TNI_OPTION(flag, compute_uv, true)
 };
@@ -5383,7 +5441,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
     return K::call(tn_svd_at, at, {{}, some.value, compute_uv.value, self.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_U_S_V>::type svd(tensor_ref self, svd_options o, site at = site()) {
-    return K::call(tn_svd_at, at, {o.out, o.some.value, o.compute_uv.value, self.value}, o.out);
+    return K::call(tn_svd_at, at, {o.out.value, o.some.value, o.compute_uv.value, self.value},
+        o.out.value);
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one t(tensor_ref self,
     site at = site()) {
@@ -5466,7 +5525,7 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one to(tensor_r
 }
 struct topk_options {
     typedef topk_options self_;
-    TNI_OPTION(tn_values_indices, out, tn_values_indices())
+    TNI_OPTION(results_ref<tn_values_indices>, out, results_ref<tn_values_indices>())
     TNI_OPTION(integer, dim, -1)
     TNI_OPTION(flag, largest, true)
     TNI_OPTION(flag, sorted, true)
@@ -5476,8 +5535,8 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::template many<t
         k.value});
 }
 template <class K = as_objects> inline typename K::template many<tn_values_indices>::type topk(tensor_ref self, integer k, topk_options o, site at = site()) {
-    return K::call(tn_topk_at, at, {o.out, o.dim.value, o.largest.value, o.sorted.value,
-        self.value, k.value}, o.out);
+    return K::call(tn_topk_at, at, {o.out.value, o.dim.value, o.largest.value, o.sorted.value,
+        self.value, k.value}, o.out.value);
 }
 struct total_norm_options {
     typedef total_norm_options self_;
@@ -5800,11 +5859,14 @@ TNI_TN_END
 #define tn_constant_pad_nd(...) tn::constant_pad_nd<tn::detail::as_c>(__VA_ARGS__)
 #define tn_contiguous(...) tn::contiguous<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv1d(...) tn::conv1d<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv1d_padding(...) tn::conv1d_padding<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d(...) tn::conv2d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d_input_grad(...) tn::conv2d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv2d_padding(...) tn::conv2d_padding<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv2d_weight_grad(...) tn::conv2d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv3d(...) tn::conv3d<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv3d_input_grad(...) tn::conv3d_input_grad<tn::detail::as_c>(__VA_ARGS__)
+#define tn_conv3d_padding(...) tn::conv3d_padding<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv3d_weight_grad(...) tn::conv3d_weight_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_tbc(...) tn::conv_tbc<tn::detail::as_c>(__VA_ARGS__)
 #define tn_conv_transpose1d(...) tn::conv_transpose1d<tn::detail::as_c>(__VA_ARGS__)
@@ -6332,8 +6394,10 @@ TNI_TN_END
 #define tn_sort(...) tn::sort<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_coalesce(...) tn::sparse_coalesce<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_distinct(...) tn::sparse_distinct<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_dots(...) tn::sparse_dots<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_keys(...) tn::sparse_keys<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_mm(...) tn::sparse_mm<tn::detail::as_c>(__VA_ARGS__)
+#define tn_sparse_product(...) tn::sparse_product<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_softmax(...) tn::sparse_softmax<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_take(...) tn::sparse_take<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sparse_to_dense(...) tn::sparse_to_dense<tn::detail::as_c>(__VA_ARGS__)

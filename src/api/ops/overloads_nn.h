@@ -5400,8 +5400,6 @@ template <class K> class upsample : public detail::module_of<K, tn_nn_upsample_s
             o.align_corners.value, o.recompute_scale_factor.value, o.dtype, o.device, 0};
         this->made(tn_nn_upsample_at(at.file, at.line, &a));
     }
-    explicit upsample(std::initializer_list<integer> l, site at = site::here())
-        : upsample(int_or_list(l), upsample_options(), at) {}
     explicit upsample(const nn::module &m, site at = site::here()) {
         this->same(m, "upsample", at);
     }
@@ -5433,8 +5431,6 @@ template <class K> class upsampling_nearest2d : public detail::module_of<K,
             o.device, 0};
         this->made(tn_nn_upsampling_nearest2d_at(at.file, at.line, &a));
     }
-    explicit upsampling_nearest2d(std::initializer_list<integer> l, site at = site::here())
-        : upsampling_nearest2d(size_list(l), upsampling_nearest2d_options(), at) {}
     explicit upsampling_nearest2d(const nn::module &m, site at = site::here()) {
         this->same(m, "upsampling_nearest2d", at);
     }
@@ -5466,8 +5462,6 @@ template <class K> class upsampling_bilinear2d : public detail::module_of<K,
             o.device, 0};
         this->made(tn_nn_upsampling_bilinear2d_at(at.file, at.line, &a));
     }
-    explicit upsampling_bilinear2d(std::initializer_list<integer> l, site at = site::here())
-        : upsampling_bilinear2d(size_list(l), upsampling_bilinear2d_options(), at) {}
     explicit upsampling_bilinear2d(const nn::module &m, site at = site::here()) {
         this->same(m, "upsampling_bilinear2d", at);
     }

@@ -11,6 +11,9 @@
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
 
 static bool bernoulli_check(tn_frame *f) {
+    /* Zeros and ones go into any dtype. */
+    if (f->ngiven && tni_is_float(f->in[0]->dtype))
+        return tn_announce(f, 0, (tn_dtype)f->given[0]->dtype, f->in[0]->ndim, f->in[0]->size);
     return tni_random_self(f, f->in[0]->numel ? TNI_RANDOM_FLOATS : TNI_RANDOM_ANY);
 }
 /* The probabilities are data: all are checked before one number is drawn. */
@@ -32,7 +35,7 @@ static bool bernoulli_look(tn_frame *f) {
 static void bernoulli_run(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     tn_tensor *t = f->out[0];
-    int64_t bytes = tni_dtype_size(t);
+    const int64_t bytes = tni_dtype_size(t), read = tni_dtype_size(p);
     /* Element i in row-major order: `at` is its place in p, `to` in the result. */
     for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
         int64_t at = p->offset, rest = i;
@@ -41,7 +44,7 @@ static void bernoulli_run(tn_frame *f) {
             at += rest % p->size[d] * p->stride[d];
             rest /= p->size[d];
         }
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * bytes, bytes, p->dtype, 1);
+        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * read, read, p->dtype, 1);
         /* As many random bits as torch draws: 53 for doubles, 24 for others. */
         double u = p->dtype == TN_F64
                        ? tni_random_u53(f->generator)

@@ -25,6 +25,8 @@ static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
  * (new_..) has its dtype and device, and sizes of the call. */
 static bool create_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     if (!tni_sizes_given(f, size, "size") || !create_on(f, device, NULL)) return false;
+    /* That of a given tensor where none is asked for. */
+    if (!dtype && f->ngiven) dtype = (tn_dtype)f->given[0]->dtype;
     return tn_announce(f, 0, dtype ? dtype : tni_tensors(f->block->context)->default_dtype,
                        (int)size.n, size.at);
 }
@@ -125,6 +127,7 @@ TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=No
 static tn_dtype create_dtype(tn_frame *f, tn_scalar s, tn_dtype dtype) {
     tn_dtype usual = tni_tensors(f->block->context)->default_dtype;
     if (dtype) return dtype;
+    if (f->ngiven) return (tn_dtype)f->given[0]->dtype;
     /* torch's rule for a fill value without a dtype. */
     if (s.kind == TN_KIND_BOOL) return TN_BOOL;
     if (s.kind == TN_KIND_INT) return TN_I64;
@@ -574,9 +577,9 @@ static bool one_hot_look(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             int64_t v = *(const int64_t *)(const void *)(w.at[0] + i * w.row[0]);
-            if (v < 0) return tn_fail(f, TN_INDEX, "Class values must be non-negative.");
+            if (v < 0) return tn_fail(f, TN_INVALID, "Class values must be non-negative.");
             if (a->num_classes != -1 && v >= a->num_classes)
-                return tn_fail(f, TN_INDEX, "Class values must be smaller than num_classes.");
+                return tn_fail(f, TN_INVALID, "Class values must be smaller than num_classes.");
             if (v > largest) largest = v;
         }
     /* largest + 1 classes; with an explicit num_classes the count is not used. */

@@ -15,7 +15,8 @@
 static bool random_takes(tn_frame *f, int dtype, int kinds) {
     const tni_dtype_info *info = tni_dtype(dtype);
     const bool wide = tni_is_complex(dtype);
-    if (kinds != TNI_RANDOM_ANY && (!info->computes || !(tni_is_float(dtype) || wide)))
+    if (kinds == TNI_RANDOM_WHOLE && tni_is_int(dtype)) return true;
+    if (kinds >= TNI_RANDOM_FLOATS && (!info->computes || !(tni_is_float(dtype) || wide)))
         return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", info->text);
     if (!info->computes || (wide && kinds != TNI_RANDOM_COMPLEX))
         return tn_fail(f, TN_TYPE, "random numbers of dtype %s are not supported", info->text);
@@ -307,7 +308,8 @@ TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -
 
 static bool normal_check(tn_frame *f) {
     TN_ARGS(normal, a, f);
-    if (!(a->std >= 0)) return tn_fail(f, TN_INVALID, "std (%g) is negative", a->std);
+    if (!(a->std >= 0))
+        return tn_fail(f, TN_INVALID, "normal expects std >= 0.0, but found std %g", a->std);
     return tni_random_self(f, TNI_RANDOM_COMPLEX);
 }
 static void normal_run(tn_frame *f) {

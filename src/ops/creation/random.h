@@ -13,8 +13,9 @@ TNI_INLINE bool tni_random_stopped(int64_t i) {
     return !(i & (TNI_RANDOM_BLOCK - 1)) && tni_stopped();
 }
 
-/* Of which dtypes: of every one but complex ones, of floating ones, of these and complex ones. */
-enum { TNI_RANDOM_ANY, TNI_RANDOM_FLOATS, TNI_RANDOM_COMPLEX };
+/* Of which dtypes: of every one but complex ones and wide unsigned ones, with these, of floating
+ * ones, of floating and complex ones. */
+enum { TNI_RANDOM_ANY, TNI_RANDOM_WHOLE, TNI_RANDOM_FLOATS, TNI_RANDOM_COMPLEX };
 /* Announces a new tensor for random numbers of these kinds. */
 TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
                             int kinds);

@@ -90,7 +90,7 @@ static bool clamp_compose(tn_frame *f) {
     TN_ARGS(clamp, a, f);
     tn_tensor *t = f->in[0];
     if (a->min.kind == TN_KIND_NONE && a->max.kind == TN_KIND_NONE)
-        return tn_fail(f, TN_INVALID, "at least one of 'min' and 'max' must be given");
+        return tn_fail(f, TN_INVALID, "At least one of 'min' or 'max' must not be None");
     if (a->min.kind != TN_KIND_NONE) t = tnp_clamp_min_scalar(t, a->min);
     if (a->max.kind != TN_KIND_NONE) t = tnp_clamp_max_scalar(t, a->max);
     f->out[0] = t;
@@ -109,7 +109,7 @@ TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Te
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
     if (!f->in[1] && !f->in[2])
-        return tn_fail(f, TN_INVALID, "at least one of 'min' and 'max' must be given");
+        return tn_fail(f, TN_INVALID, "At least one of 'min' or 'max' must not be None");
     if (f->in[1]) t = tnp_clamp_min(t, f->in[1]);
     if (f->in[2]) t = tnp_clamp_max(t, f->in[2]);
     f->out[0] = t;

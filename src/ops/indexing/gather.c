@@ -254,6 +254,10 @@ static bool take_along_dim_compose(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1];
     tni_shape s, i;
     int d;
+    if (!tni_is_index(index) && index->numel)
+        return tn_fail(f, TN_TYPE,
+                       "torch.take_along_dim(): dtype of indices should be Long but got %s",
+                       tni_dtype(index->dtype)->text);
     /* Without dim, torch flattens both. */
     if (a->dim == TN_NONE) {
         self = tnp_reshape(self, tni_ints(all, 1));

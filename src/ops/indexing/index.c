@@ -496,6 +496,9 @@ TN_OPERATOR(
 
 static bool nonzero_check(tn_frame *f) {
     int64_t size[2];
+    if (f->ngiven && f->given[0]->dtype != TN_I64)
+        return tn_fail(f, TN_TYPE, "Expected out tensor to have scalar type Long but got %s",
+                       tni_dtype(f->given[0]->dtype)->text);
     size[0] = TN_UNKNOWN;
     size[1] = f->in[0]->ndim;
     /* torch's order: a vector of places for each dimension */

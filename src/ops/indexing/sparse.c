@@ -182,10 +182,10 @@ static bool sparse_coalesce_compose(tn_frame *f) {
     d = f->in[0]->size[0];
     keys = tnp_sparse_keys(f->in[0], tni_ints(a->size.at, d));
     each = keys ? sparse_groups(keys, &group) : NULL;
-    f->out[0] = each ? sparse_places(each, a->size, d) : NULL;
-    if (!f->out[0]) return false;
+    if (!each) return false;
+    f->out[0] = sparse_places(each, a->size, d);
     f->out[1] = tnp_index_add(sparse_zeros(values, each->size[0]), 0, group, values, 1);
-    return f->out[1] != NULL;
+    return f->out[0] && f->out[1];
 }
 /* Places in row-major order, each once, with the sum of its values. */
 TN_OPERATOR(
@@ -270,6 +270,8 @@ static bool sparse_mm_compose(tn_frame *f) {
         return tn_fail(f, TN_TYPE, "values is %s, but argument 'dense' is %s",
                        tni_dtype(values->dtype)->text, tni_dtype(dense->dtype)->text);
     if (a->rows < 0) return tn_fail(f, TN_INVALID, "rows is negative");
+    if (dense->device == TN_CPU && (dense->dtype == TN_F32 || dense->dtype == TN_F64))
+        return (f->out[0] = tnp_sparse_product(indices, values, a->rows, dense)) != NULL;
     size[0] = a->rows;
     size[1] = dense->size[1];
     sum = tnp_zeros(tni_ints(size, 2), (tn_dtype)dense->dtype, dense->device);
@@ -376,15 +378,24 @@ TN_OPERATOR(convert_indices_from_coo_to_csr,
             .compose = sparse_ends_compose,
             .sample = "(4):i64<1 3 | (0):i64<2 2 | (1):i64<3 4 out_int32=True | (5):i64<1 0")
 
+/* Of n elements the row: how many rows have ended before it. */
+static tn_tensor *sparse_rows(tn_tensor *ends, int64_t n) {
+    const int64_t rows = ends->size[0] - 1, size[1] = {n + 1}, inner[1] = {rows > 1 ? rows - 1 : 0};
+    tn_tensor *count = tnp_zeros(tni_ints(size, 1), TN_I64, ends->device);
+    tn_tensor *one = tnp_ones(tni_ints(inner, 1), TN_I64, ends->device);
+    ends = tnp_narrow(ends, 0, rows > 0 ? 1 : 0, inner[0]);
+    count = count && one && ends ? tnp_index_add(count, 0, ends, one, 1) : NULL;
+    count = count ? tnp_cumsum(count, 0, TN_NO_DTYPE) : NULL;
+    return count ? tnp_narrow(count, 0, 0, n) : NULL;
+}
 static bool sparse_from_ends_compose(tn_frame *f) {
     TN_ARGS(convert_indices_from_csr_to_coo, a, f);
     tn_tensor *ends = f->in[0], *col = f->in[1], *part[2], *at;
     const tn_dtype to = a->out_int32 ? TN_I32 : TN_I64;
     if (ends->ndim != 1 || col->ndim != 1 || ends->size[0] < 1)
         return tn_fail(f, TN_INVALID, "expected vectors as crow_indices and col_indices");
-    at = tnp_arange(tn_int(col->size[0]), TN_I64, col->device);
-    ends = tnp_to_dtype(tnp_narrow(ends, 0, 1, ends->size[0] - 1), TN_I64, false, false);
-    at = at && ends ? tnp_searchsorted(ends, at, a->out_int32, true, NULL, NULL) : NULL;
+    at = sparse_rows(ends, col->size[0]);
+    at = at ? tnp_to_dtype(at, to, false, false) : NULL;
     col = at ? tnp_to_dtype(col, to, false, false) : NULL;
     part[a->transpose] = at;
     part[!a->transpose] = col;

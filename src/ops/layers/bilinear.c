@@ -2,6 +2,7 @@
  * compositions. */
 #include "../../call/arguments.h"
 #include "../../call/rowform.h"
+#include "../../cpu/drive.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/indexing.h"
@@ -80,15 +81,18 @@ static bool bag_fits(tn_frame *f) {
                        at->ndim == 2 ? "if input is 2D, then offsets has to be None, as input is "
                                        "treated as a mini-batch of fixed length sequences"
                                      : "offsets has to be a 1D Tensor but got None");
-    if (a->offsets && (a->offsets->ndim != 1 || a->offsets->dtype != at->dtype ||
+    if (a->offsets && (a->offsets->ndim != 1 || !tni_is_index(a->offsets) ||
                        (a->include_last_offset && !a->offsets->numel)))
-        return tn_fail(f, TN_INVALID, "offsets has to be a 1D Tensor of input's dtype%s",
+        return tn_fail(f, TN_INVALID, "offsets has to be a 1D Tensor of int32 or int64%s",
                        a->include_last_offset ? " with at least one element" : "");
     if (scale && a->mode != TN_BAG_MODE_SUM)
-        return tn_fail(f, TN_UNSUPPORTED, "per_sample_weights is only supported for mode sum");
-    if (scale && (scale->dtype != w->dtype || !tni_same_shape(scale, at)))
+        return tn_fail(f, TN_UNSUPPORTED, "per_sample_weights is only supported for mode='sum'");
+    if (scale && scale->dtype != w->dtype)
+        return tn_fail(f, TN_TYPE, "expected per_sample_weights to have the same type as weight");
+    if (scale && !tni_same_shape(scale, at))
         return tn_fail(f, TN_INVALID,
-                       "expected per_sample_weights of input's shape and weight's dtype");
+                       "expected per_sample_weights to have the same shape as the "
+                       "input");
     if (a->scale_grad_by_freq && a->mode == TN_BAG_MODE_MAX)
         return tn_fail(f, TN_INVALID,
                        "max mode does not support scaling the gradient by the "
@@ -96,8 +100,10 @@ static bool bag_fits(tn_frame *f) {
     if (a->sparse && a->mode == TN_BAG_MODE_MAX)
         return tn_fail(f, TN_INVALID, "max mode does not support sparse weights");
     return p == TN_NONE || (p >= -w->size[0] && p < w->size[0]) ||
-           tn_fail(f, TN_INVALID, "padding_idx %lld must be within the number of embeddings %lld",
-                   (long long)p, (long long)w->size[0]);
+           tn_fail(f, TN_INVALID,
+                   "padding_idx must be within the number of embeddings, %lld, "
+                   "but is %lld",
+                   (long long)w->size[0], (long long)p);
 }
 /* The bag of each of n indices: the last whose offset is not behind it. */
 static tn_tensor *bag_numbers(const tn_embedding_bag_args *a, int64_t n, int64_t *bags) {
@@ -115,10 +121,17 @@ static tn_tensor *bag_numbers(const tn_embedding_bag_args *a, int64_t n, int64_t
     offsets = tnp_to_dtype(offsets, TN_I64, false, false);
     return tnp_add_scalar(tnp_searchsorted(offsets, i, false, true, NULL, NULL), tn_int(-1), 1);
 }
+/* An index that does not exist is torch's RuntimeError here, not the IndexError of a place. */
+static void bag_range(tni_block *b) {
+    if (b->failed != TN_INDEX) return;
+    b->failed = b->error_code = TN_INVALID;
+    tni_error_more(b, "\n  Expected idx >= 0 && idx < num_embeddings");
+}
 static bool embedding_bag_compose(tn_frame *f) {
     TN_ARGS(embedding_bag, a, f);
     tn_tensor *w = a->weight, *at = a->input, *bag, *rows, *y, *count;
     const int64_t n = at->numel, d = w->ndim == 2 ? w->size[1] : 0;
+    const tn_dtype wide = w->dtype == TN_F16 || w->dtype == TN_BF16 ? TN_F32 : (tn_dtype)w->dtype;
     int64_t bags, padding = a->padding_idx;
     if (!bag_fits(f) || !(bag = bag_numbers(a, n, &bags))) return false;
     if (padding != TN_NONE && padding < 0) padding += w->size[0];
@@ -128,24 +141,30 @@ static bool embedding_bag_compose(tn_frame *f) {
         bag = tnp_masked_fill_scalar(bag, tnp_eq_scalar(at, tn_int(padding)), tn_int(bags));
     rows =
         tnp_embedding(w, at, padding == TN_NONE ? -1 : padding, a->scale_grad_by_freq, a->sparse);
+    if (!rows) bag_range(f->block);
+    /* Halves are added in float32. */
+    if (wide != w->dtype) rows = tnp_to_dtype(rows, wide, false, false);
     if (a->per_sample_weights) {
         const int64_t column[2] = {n, 1};
-        rows = tnp_mul(rows, tnp_reshape(a->per_sample_weights, tni_ints(column, 2)));
+        tn_tensor *scale = tnp_reshape(a->per_sample_weights, tni_ints(column, 2));
+        if (wide != w->dtype) scale = tnp_to_dtype(scale, wide, false, false);
+        rows = tnp_mul(rows, scale);
     }
     const int64_t size[2] = {bags + 1, d}, column[2] = {bags + 1, 1}, ones[2] = {n, 1};
-    y = tnp_zeros(tni_ints(size, 2), (tn_dtype)w->dtype, w->device);
+    y = tnp_zeros(tni_ints(size, 2), wide, w->device);
     if (a->mode == TN_BAG_MODE_MAX) {
         y = tnp_index_reduce(y, 0, bag, rows, "amax", false);
     } else {
         y = tnp_index_add(y, 0, bag, rows, 1);
     }
     if (a->mode == TN_BAG_MODE_MEAN) {
-        count = tnp_zeros(tni_ints(column, 2), (tn_dtype)w->dtype, w->device);
-        count = tnp_index_add(count, 0, bag,
-                              tnp_ones(tni_ints(ones, 2), (tn_dtype)w->dtype, w->device), 1);
+        count = tnp_zeros(tni_ints(column, 2), wide, w->device);
+        count = tnp_index_add(count, 0, bag, tnp_ones(tni_ints(ones, 2), wide, w->device), 1);
         y = tnp_div(y, tnp_clamp_min_scalar(count, tn_int(1)));
     }
-    return (f->out[0] = tnp_narrow(y, 0, 0, bags)) != NULL;
+    y = tnp_narrow(y, 0, 0, bags);
+    if (wide != w->dtype) y = tnp_to_dtype(y, (tn_dtype)w->dtype, false, false);
+    return (f->out[0] = y) != NULL;
 }
 /* Sums, means or maxima of rows of the table weight, one for each bag of indices: a row of input,
  * or input from one of offsets to the next. An empty bag is 0. per_sample_weights are factors of

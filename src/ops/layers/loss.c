@@ -63,7 +63,10 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
     if (!fits)
         return tn_fail(
             f, TN_INVALID,
-            "input has shape %s and target %s, expected (N, C, *) and (N, *), or (C) and ()",
+            "%s: input has shape %s and target %s, expected (N, C, *) and (N, *), or (C) and ()",
+            ndim == 2 && target->ndim == 1
+                ? "Expected input batch_size to match target batch_size"
+                : "1D target tensor expected, multi-target not supported",
             tni_shape_text(a, sizeof a, ndim, size),
             tni_shape_text(b, sizeof b, target->ndim, target->size));
     /* Class numbers, and a weight for each class. */
@@ -72,7 +75,9 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
                        tni_dtype(target->dtype)->text);
     if (weight && (weight->ndim != 1 || weight->size[0] != size[ndim > 1]))
         return tn_fail(
-            f, TN_INVALID, "weight should have shape (%lld), one number per class, got %s",
+            f, TN_INVALID,
+            "weight tensor should be defined either for all %lld classes or no classes but got "
+            "weight tensor of shape: %s",
             (long long)size[ndim > 1], tni_shape_text(a, sizeof a, weight->ndim, weight->size));
     return true;
 }
@@ -441,7 +446,7 @@ static bool cross_entropy_compose(tn_frame *f) {
     double e = a->label_smoothing;
     tn_tensor *x, *loss, *even;
     if (!(e >= 0 && e <= 1))
-        return tn_fail(f, TN_INVALID, "label_smoothing is %g, expected a value in [0, 1]", e);
+        return tn_fail(f, TN_INVALID, "label_smoothing must be between 0.0 and 1.0. Got: %g", e);
     if (a->input->ndim < 1) return tn_fail(f, TN_INVALID, "input must have a dimension of classes");
     if (a->weight && (a->weight->ndim != 1 || a->weight->size[0] != a->input->size[dim]))
         return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number per class",

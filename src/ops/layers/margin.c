@@ -96,7 +96,10 @@ static bool cosine_embedding_loss_compose(tn_frame *f) {
     const int dim = a->target->ndim;
     const tn_scalar tiny = tn_float((double)1e-12f);
     char sizes[2][128];
-    if (dim > 1) return tn_fail(f, TN_INVALID, "target has %d dimensions, expected 0 or 1", dim);
+    if (dim > 1)
+        return tn_fail(
+            f, TN_INVALID,
+            "1D target tensor expected, multi-target not supported: target has %d dimensions", dim);
     if (x->ndim != dim + 1 || y->ndim != dim + 1)
         return tn_fail(f, TN_INVALID,
                        "target has %d dimensions, so input1 and input2 need %d, but have shapes %s "

@@ -23,10 +23,10 @@ class Backward:
         self.grad_outputs = None
 
     def _tap(self, values, see):
-        """The values, tensors among them under `see`, and the places of those."""
-        at = [i for i, v in enumerate(values) if isinstance(v, _C.Tensor)]
+        """The values, those that require grad under `see`, and the places of these."""
+        at = [i for i, v in enumerate(values) if isinstance(v, _C.Tensor) and v.requires_grad]
         tensors = tuple(values[i] for i in at)
-        if not any(t.requires_grad for t in tensors):
+        if not at:
             return values, None
         tapped = _C._tap(tensors, see)
         if not tapped[0].requires_grad:
@@ -54,8 +54,7 @@ class Backward:
         single = not isinstance(result, tuple)
         values = (result,) if single else result
         self.n_outputs = len(values)
-        self.outputs_at = [i for i, v in enumerate(values) if isinstance(v, _C.Tensor)]
-        values, _ = self._tap(values, self._see_outputs)
+        values, self.outputs_at = self._tap(values, self._see_outputs)
         return values[0] if single else values
 
     def _see_inputs(self, grads):

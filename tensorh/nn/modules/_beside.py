@@ -59,7 +59,7 @@ def _same(value, default):
     return value is default or (not isinstance(value, _C.Tensor) and value == default)
 
 
-def _given(self, args, kwargs):
+def given(self, args, kwargs):
     """(positional, named) arguments: what stands behind the row's first ones is named."""
     cls, names = type(self).__name__, self._options
     if len(args) > len(names):
@@ -74,14 +74,14 @@ def _given(self, args, kwargs):
 
 def init(self, *args, **kwargs):
     """As the row's, with torch's other options: those of losses count, others have one value."""
-    args, kwargs = _given(self, args, kwargs)
-    given = {**dict(zip(self._options, args, strict=False)), **kwargs}
+    args, kwargs = given(self, args, kwargs)
+    named = {**dict(zip(self._options, args, strict=False)), **kwargs}
     legacy = []
     for name, (_, default) in self._beside.items():
         value = kwargs.pop(name, default)
         if name in _LEGACY:
             legacy.append(value)
-        elif not _same(value, default) and not (name in _AS and _same(value, given.get(_AS[name]))):
+        elif not _same(value, default) and not (name in _AS and _same(value, named.get(_AS[name]))):
             row = next(cls for cls in type(self).__mro__ if "_row" in cls.__dict__).__name__
             raise NotImplementedError(f"{row}: {name} is supported as {default!r} alone")
     if legacy.count(None) < len(legacy):
@@ -117,8 +117,6 @@ ATTRIBUTES = {
         for n in (1, 2, 3)
     },
     **{f"ConvTranspose{n}d": {"transposed": Only(True)} for n in (1, 2, 3)},
-    "Embedding": {"max_norm": Only(None), "norm_type": Only(2.0)},
-    "EmbeddingBag": {"max_norm": Only(None), "norm_type": Only(2.0)},
     "MultiheadAttention": {
         "_qkv_same_embed_dim": Only(True),
         "add_zero_attn": Only(False),

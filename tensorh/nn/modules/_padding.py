@@ -43,25 +43,6 @@ def _check_mode(mode, error):
         raise error(f"padding_mode must be one of {{{modes}}}, but got padding_mode={mode!r}")
 
 
-def convolve(
-    dims, input, weight, bias=None, stride=1, padding="same", dilation=1, groups=1, **others
-):
-    """A convolution of so many dimensions whose padding is a word."""
-    row = _C._row(f"conv{dims}d")
-    # What has other dimensions the row refuses in its own words.
-    lengths = len(_each(stride, dims)), len(_each(dilation, dims))
-    if weight.dim() != dims + 2 or lengths != (dims, dims):
-        return row(input, weight, bias, stride, 0, dilation, groups, **others)
-    _check_word(padding, stride, RuntimeError)
-    sides = _sides(padding, weight.shape[-dims:], dilation, dims)
-    y = row(input, weight, bias, stride, [right for _, right in sides], dilation, groups, **others)
-    if all(left == right for left, right in sides):
-        return y
-    for dim, (left, right) in zip(range(-dims, 0), sides, strict=True):
-        y = y.narrow(dim, right - left, y.shape[dim] - (right - left))
-    return y.contiguous()
-
-
 def _padded(input, sides, mode):
     """The input with elements of its own around it."""
     return _C.pad(input, [n for side in reversed(sides) for n in side], mode)
@@ -70,11 +51,34 @@ def _padded(input, sides, mode):
 # --- what Conv1d, Conv2d and Conv3d have beside their rows ----------------------------------------
 
 
+def check_groups(given):
+    """Refuses groups that do not divide the channels."""
+    groups = given.get("groups", 1)
+    if type(groups) is not int:
+        return
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    for name in ("in_channels", "out_channels"):
+        if type(given.get(name)) is int and given[name] % groups:
+            raise ValueError(f"{name} must be divisible by groups")
+
+
+def init_transposed(self, *args, **kwargs):
+    """As the row's, of a transposed convolution."""
+    given = {**dict(zip(self._options, args, strict=False)), **kwargs}
+    if given.get("padding_mode", "zeros") != "zeros":
+        kind = next(cls for cls in type(self).__mro__ if "_row" in cls.__dict__).__name__
+        raise ValueError(f'Only "zeros" padding mode is supported for {kind}')
+    check_groups(given)
+    self._row_init(*args, **kwargs)
+
+
 def _init(self, *args, **kwargs):
     """As the row's, which is given 0 and 'zeros' where it does not take what was given."""
     given = {**dict(zip(self._options, args, strict=False)), **kwargs}
     padding, mode = given.get("padding", 0), given.get("padding_mode", "zeros")
     _check_mode(mode, ValueError)
+    check_groups(given)
     for_row = {"padding_mode": "zeros"}
     if isinstance(padding, str):
         for_row["padding"] = 0

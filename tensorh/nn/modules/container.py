@@ -392,7 +392,7 @@ class ParameterDict(Module):
 
     def copy(self):
         """A dictionary with the same values."""
-        return ParameterDict({k: self[k] for k in self._keys})
+        return ParameterDict(OrderedDict((k, self[k]) for k in self._keys))
 
     def setdefault(self, key, default=None):
         """The value of a key, which is set first where it is missing."""
@@ -446,6 +446,10 @@ class ParameterDict(Module):
                 "got " + type(parameters).__name__
             )
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        if hasattr(parameters, "items") and not isinstance(
+            parameters, (OrderedDict, ParameterDict)
+        ):
+            pairs = sorted(pairs)  # torch's order, of the time when dictionaries had none
         for key, value in pairs:
             self[key] = value
 

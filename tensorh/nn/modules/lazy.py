@@ -164,7 +164,7 @@ class _LazyNorm(LazyModuleMixin):
 
     def initialize_parameters(self, input):
         """Makes parameters and statistics for this input."""
-        if not self.has_uninitialized_params():
+        if self.num_features:
             return
         kind = type(self).__name__
         spatial = int(kind[-2])

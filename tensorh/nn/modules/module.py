@@ -105,6 +105,11 @@ def register_module_full_backward_pre_hook(hook):
     return _hooks_of_all.add("_backward_pre_hooks", hook)
 
 
+def register_module_backward_hook(hook):
+    """register_module_full_backward_hook, as Module.register_backward_hook is."""
+    return register_module_full_backward_hook(hook)
+
+
 def register_module_full_backward_hook(hook):
     """hook(module, grad_input, grad_output) when the gradients of any module's inputs are known."""
     return _hooks_of_all.add("_backward_hooks", hook)
@@ -715,9 +720,7 @@ class Module(_C._Module):
 
     def share_memory(self):
         """Moves parameters and buffers to memory that other processes may have."""
-        from ...multiprocessing.reductions import share_memory_
-
-        return self._apply(lambda t: share_memory_(t))
+        return self._apply(lambda t: t.share_memory_())
 
     def ipu(self, device=None):
         """to("ipu"): an error where there is no such device."""

@@ -4,6 +4,7 @@ import warnings
 
 from ... import _C
 from . import _beside
+from ._embedding import EMBEDDING, EMBEDDING_BAG
 from .module import Module
 
 _classes = {}
@@ -67,64 +68,6 @@ def _shown(text):
         name = item.lstrip("?").partition("[")[0].rstrip("=' ")
         if name:
             yield item.startswith("?"), name, "=" in item, "'" in item
-
-
-def _from_pretrained(
-    cls,
-    embeddings,
-    freeze=True,
-    padding_idx=None,
-    max_norm=None,
-    norm_type=2.0,
-    scale_grad_by_freq=False,
-    sparse=False,
-):
-    """An Embedding over a given table. max_norm is not supported."""
-    if max_norm is not None or norm_type != 2.0:
-        raise NotImplementedError(
-            "Embedding.from_pretrained: max_norm and norm_type are not supported"
-        )
-    rows, columns = embeddings.shape
-    self = cls(  # on a device where no table is drawn
-        rows,
-        columns,
-        padding_idx=padding_idx,
-        scale_grad_by_freq=scale_grad_by_freq,
-        sparse=sparse,
-        device="meta",
-    )
-    self.weight = _C.Parameter(embeddings, requires_grad=not freeze)
-    return self
-
-
-def _bag_from_pretrained(
-    cls,
-    embeddings,
-    freeze=True,
-    max_norm=None,
-    norm_type=2.0,
-    scale_grad_by_freq=False,
-    mode="mean",
-    sparse=False,
-    include_last_offset=False,
-    padding_idx=None,
-):
-    """An EmbeddingBag over a given table. max_norm is not supported."""
-    rows, columns = embeddings.shape
-    self = cls(  # on a device where no table is drawn
-        rows,
-        columns,
-        max_norm=max_norm,
-        norm_type=norm_type,
-        scale_grad_by_freq=scale_grad_by_freq,
-        mode=mode,
-        sparse=sparse,
-        include_last_offset=include_last_offset,
-        padding_idx=padding_idx,
-        device="meta",
-    )
-    self.weight = _C.Parameter(embeddings, requires_grad=not freeze)
-    return self
 
 
 def _reset_running_stats(self):
@@ -332,12 +275,10 @@ def _adaptive(name, dims, of=None):
         several = isinstance(sizes, (tuple, list))
         if not (None in sizes if several else sizes is None):
             return of["_otherwise"](self, input) if of else NotImplemented
-        sizes = sizes if several else (sizes,) * dims
-        given = input.shape[-dims:]
-        sizes = [n if s is None else s for s, n in zip(sizes, given, strict=True)]
         from .. import functional
 
         indices = {"return_indices": True} if getattr(self, "return_indices", False) else {}
+        sizes = sizes if several else (sizes,) * dims
         return getattr(functional, name)(input, sizes, **indices)
 
     return {
@@ -369,6 +310,29 @@ def _init_group_norm(self, *args, **kwargs):
     self._row_init(*args, **kwargs)
 
 
+def _init_dropout(self, *args, **kwargs):
+    p = kwargs.get("p", args[0] if args else 0.5)
+    if isinstance(p, (int, float)) and not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    self._row_init(*args, **kwargs)
+
+
+def _dropout(name=None, usual=()):
+    """Dropout of elements, or of channels by the function of that name, which warns and refuses
+    where an input has unusual dimensions."""
+    if name is None:
+        return {"__init__": _init_dropout}
+
+    def forward(self, input):
+        if not isinstance(input, _C.Tensor) or input.dim() in usual:
+            return _C._Module._row_forward(self, input)
+        from .. import functional
+
+        return getattr(functional, name)(input, self.p, self.training, self.inplace)
+
+    return {"__init__": _init_dropout, "forward": forward}
+
+
 def _circular(dims):
     def forward(self, input):
         if isinstance(input, _C.Tensor) and input.dim() not in (dims + 1, dims + 2):
@@ -385,6 +349,7 @@ _RECURRENT = {
     "forward": _recurrent_forward,
     "flatten_parameters": lambda self: None,
     "all_weights": property(_all_weights),
+    "_flat_weights": property(lambda self: [w for layer in self.all_weights for w in layer]),
 }
 _INSTANCE_NORM = {
     "_version": 2,
@@ -398,9 +363,9 @@ _BATCH_NORM = {
 }
 # What torch's class has and no row tells.
 _MORE = {
-    "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
+    "Embedding": EMBEDDING,
     "CTCLoss": _by_function("ctc_loss", "blank reduction zero_infinity"),
-    "EmbeddingBag": {"from_pretrained": classmethod(_bag_from_pretrained)},
+    "EmbeddingBag": EMBEDDING_BAG,
     "GaussianNLLLoss": _by_function("gaussian_nll_loss", "full eps reduction"),
     "KLDivLoss": _by_function("kl_div", "reduction log_target"),
     "LSTM": {**_RECURRENT, "mode": "LSTM"},
@@ -433,6 +398,12 @@ _MORE = {
     },
     **{f"AdaptiveAvgPool{n}d": _adaptive(f"adaptive_avg_pool{n}d", n) for n in (2, 3)},
     **{f"CircularPad{n}d": _circular(n) for n in (1, 2, 3)},
+    "AlphaDropout": _dropout(),
+    "Dropout": _dropout(),
+    "Dropout1d": _dropout("dropout1d", (2, 3)),
+    "Dropout2d": _dropout("dropout2d", (4,)),
+    "Dropout3d": _dropout("dropout3d", (4, 5)),
+    "FeatureAlphaDropout": _dropout(),
     "GroupNorm": {"__init__": _init_group_norm},
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
@@ -451,6 +422,10 @@ def _more(name):
         from ._padding import CONV
 
         return more | CONV
+    if name.startswith("ConvTranspose"):
+        from ._padding import init_transposed
+
+        more["__init__"] = init_transposed
     return more | _MORE.get(name, {})
 
 

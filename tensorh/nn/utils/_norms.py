@@ -4,7 +4,7 @@ import warnings
 
 from ... import _C
 from .. import functional as F
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 _norm = _C._spaces["linalg"]["vector_norm"]
 
@@ -58,6 +58,11 @@ def weight_norm(module, name="weight", dim=0):
     if _hook_of(module, WeightNorm, name)[1] is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook, weight = WeightNorm(name, dim), getattr(module, name)
+    if is_lazy(weight):
+        raise ValueError(
+            "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to "
+            "run the dummy forward before applying weight normalization"
+        )
     del module._parameters[name]
     module.register_parameter(name + "_g", Parameter(norm_but(weight, hook.dim).detach()))
     module.register_parameter(name + "_v", Parameter(weight.detach()))
@@ -154,6 +159,11 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     hook, weight = SpectralNorm(name, n_power_iterations, dim, eps), module._parameters[name]
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    if is_lazy(weight):
+        raise ValueError(
+            "The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to "
+            "run the dummy forward before applying spectral normalization"
+        )
     u, v = start_vectors(unrolled(weight.detach(), dim), eps)
     del module._parameters[name]
     module.register_parameter(name + "_orig", weight)

@@ -352,6 +352,8 @@ def ln_structured(module, name, amount, n, dim, importance_scores=None):
 
 def global_unstructured(parameters, pruning_method, importance_scores=None, **kwargs):
     """Prunes all parameters, (module, name) each, as if they were one tensor."""
+    if not hasattr(parameters, "__iter__"):
+        raise TypeError("global_unstructured(): parameters is not an Iterable")
     if not isinstance(parameters, (list, tuple)):
         parameters = list(parameters)
     scores = importance_scores if importance_scores is not None else {}

@@ -124,6 +124,8 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
             f"(batch_size={input.shape[1] if input.dim() > 1 else 0})"
         )
     numbers = lengths.tolist()
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     if not numbers or numbers[-1] <= 0:
         raise RuntimeError("Length of all samples has to be greater than 0, but found an element "
                            "in 'lengths' that is <= 0")  # fmt: skip

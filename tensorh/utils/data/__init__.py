@@ -50,6 +50,10 @@ __all__ = [
 
 
 def __getattr__(name):
+    if name == "_utils":
+        import importlib
+
+        return importlib.import_module("._utils", __name__)
     from ..._missing import error
 
     raise error("torch.utils.data", name)
