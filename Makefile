@@ -26,7 +26,7 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: FORCE checked help headers check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run page bench cuda data install dist clean python python-extension stubs test-python-torch test-array-api test-torch-samples test-upstream coverage \
+.PHONY: FORCE checked help headers accuracy check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run page bench cuda data install dist clean python python-extension stubs test-python-torch test-array-api test-torch-samples test-upstream coverage \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -141,6 +141,8 @@ PIC = $(MAKE) -s -j$(JOBS) CFLAGS="$(CFLAGS) -fPIC -fvisibility=hidden" BUILD=$(
 python:
 	@$(PIC) objects
 	@$(PIC) PYTHON="$(PYTHON)" PY_OUT="$(PY_OUT)" python-extension
+accuracy: python # docs/accuracy.md: the errors of functions beside torch's; PYTHON has torch and mpmath
+	PYTHONPATH=. $(PYTHON) tests/oracle/accuracy_table.py
 stubs: python
 	PYTHONPATH=. $(PYTHON) tools/python/stubs.py
 PY_OUT ?= tensorh/_C.abi3.so

@@ -1576,6 +1576,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
@@ -2016,6 +2018,71 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     above = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
     below = V_SEL(V_GT(a, V_SET(0.927734375)), above, below);
     return TNI_FNT(tni_copysign)(below, x);
+}
+
+/* src/simd/math_error.h - the inverse of erf, and 1 - erf with all digits where it is small */
+
+TNI_HELPER V TNI_FNT(tni_erfinv_by)(V w) {
+    V z = V_SUB(w, K(2.5, 3.125)), p;
+    p = V_SET(4.671932509e-10);
+    H(-8.739010703e-09);
+    H(1.598430613e-08);
+    H(4.654174105e-07);
+    H(-3.423414274e-06);
+    H(-4.959691794e-06);
+    H(2.182577240e-04);
+    H(-1.252748503e-03);
+    H(-4.177320041e-03);
+    H(2.466402894e-01);
+    H(1.501409351e+00);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V s) {
+    V z = V_SUB(s, K(3.15, 3.25)), p;
+    p = V_SET(-3.223768640e-05);
+    H(1.148630248e-04);
+    H(-8.399446238e-05);
+    H(-3.323869718e-04);
+    H(1.211040119e-03);
+    H(-2.340503553e-03);
+    H(3.489574465e-03);
+    H(-4.935998725e-03);
+    H(6.664218854e-03);
+    H(1.004061336e+00);
+    H(2.983417441e+00);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w) {
+    const M beyond = V_GT(w, K(5, 6.25));
+    const V s = V_SQRT(w), first = TNI_FNT(tni_erfinv_by)(w);
+    V p;
+    if (!M_ANY(beyond)) return first;
+    p = TNI_FNT(tni_erfinv_by_root)(s);
+    return V_SEL(beyond, p, first);
+}
+TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
+    const V w = V_NEG(TNI_FNT(tni_log)(V_MUL(V_SUB(V_ONE, x), V_ADD(V_ONE, x))));
+    const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
+    return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
+}
+TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
+    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a), l = V_FMA(a, a, V_NEG(s));
+    const V z = V_DIV(V_SUB(a, V_SET(3.75)), V_ADD(a, V_SET(3.75)));
+    V p, y;
+    p = V_SET(-2.287472336e-04);
+    H(3.967046383e-04);
+    H(1.688662231e-03);
+    H(-9.845491095e-03);
+    H(2.839648212e-02);
+    H(-5.864598287e-02);
+    H(9.229636796e-02);
+    H(-1.088145850e-01);
+    H(8.227741756e-02);
+    H(3.586310102e-03);
+    H(-1.402406080e-01);
+    H(1.237512618e+00);
+    y = V_MUL(TNI_FNT(tni_exp_long)(V_NEG(s), V_NEG(l)), V_DIV(p, V_FMA(a, V_SET(2), V_ONE)));
+    return V_SEL(V_LT(x, V_ZERO()), V_SUB(V_SET(2), y), y);
 }
 
 /* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
@@ -2507,8 +2574,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -2652,6 +2719,8 @@ TNI_LOOP(div_trunc, 2, 0)
 TNI_LOOP(elu, 1, 3)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(erf, 1, 0)
+TNI_LOOP(erfc, 1, 0)
+TNI_LOOP(erfinv, 1, 0)
 TNI_LOOP(exp, 1, 0)
 TNI_LOOP(exp2, 1, 0)
 TNI_LOOP(expm1, 1, 0)
@@ -2996,8 +3065,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -4127,6 +4196,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
@@ -4140,9 +4211,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 
 /* src/simd/special.h - the words of rows of the letter f: functions of f64 that are compiled once, for the scalar set */
-#define V_ERFC(a) TNI_FN(tni_erfc)(a)
 #define V_ERFCX(a) TNI_FN(tni_erfcx)(a)
-#define V_ERFINV(a) TNI_FN(tni_erfinv)(a)
 #define V_NDTR(a) TNI_FN(tni_ndtr)(a)
 #define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
 #define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
@@ -4654,6 +4723,133 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     return TNI_FNT(tni_copysign)(below, x);
 }
 
+/* src/simd/math_error.h - the inverse of erf, and 1 - erf with all digits where it is small */
+
+TNI_HELPER V TNI_FNT(tni_erfinv_by)(V w) {
+    V z = V_SUB(w, K(2.5, 3.125)), p;
+    p = V_SET(-3.59320289270206934e-22);
+    H(3.19401554813627101e-21);
+    H(1.99925998886153485e-20);
+    H(-3.47347938885380362e-19);
+    H(6.07505070207241414e-19);
+    H(1.55107870099025256e-17);
+    H(-1.22156371924041717e-16);
+    H(-3.94018812230432025e-17);
+    H(6.52133351150223883e-15);
+    H(-4.00200310875584962e-14);
+    H(-8.07192593899004061e-14);
+    H(2.63052683125951832e-12);
+    H(-1.29788053699325650e-11);
+    H(-5.41430328391950415e-11);
+    H(1.05122337705042901e-09);
+    H(-4.11266043716321846e-09);
+    H(-2.90703912756413199e-08);
+    H(4.23478816822245981e-07);
+    H(-1.36546917587856564e-06);
+    H(-1.38825233939574828e-05);
+    H(1.86734208019811857e-04);
+    H(-7.40702534154643135e-04);
+    H(-6.03367087142685134e-03);
+    H(2.40158182425588340e-01);
+    H(1.65365456268310274e+00);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V s) {
+    V z = V_SUB(s, K(3.15, 3.25)), p;
+    p = V_SET(-1.51026954233350647e-08);
+    H(6.96924197762969446e-10);
+    H(1.31043514999720141e-07);
+    H(-2.71345110543945607e-07);
+    H(-2.70042192808689472e-08);
+    H(1.49871307841861273e-06);
+    H(-3.98608439521475597e-06);
+    H(2.92572919017898230e-06);
+    H(1.24651671570872510e-05);
+    H(-4.73189841201124517e-05);
+    H(6.82870865475337664e-05);
+    H(2.40312570150925250e-05);
+    H(-3.55037809759638136e-04);
+    H(9.53289363743563766e-04);
+    H(-1.68827553573370711e-03);
+    H(2.49144209698176069e-03);
+    H(-3.75120850821556101e-03);
+    H(5.37091455357167988e-03);
+    H(1.00525896769416523e+00);
+    H(3.08388561049222076e+00);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_large)(V s) {
+    V z = V_SUB(s, V_SET(5.1)), p;
+    p = V_SET(-1.15448640422678982e-11);
+    H(1.86739166188982216e-11);
+    H(7.82250029046668804e-11);
+    H(-3.32656855035035201e-10);
+    H(8.17913670842828732e-10);
+    H(-1.96409524454356803e-09);
+    H(4.27757224701922699e-09);
+    H(-8.22010329142241332e-09);
+    H(1.65493167626308452e-08);
+    H(-4.53985626852458901e-08);
+    H(1.79132788295728417e-07);
+    H(-8.31081300177887618e-07);
+    H(3.88993882349677098e-06);
+    H(-1.71626315676750459e-05);
+    H(6.68000683630883945e-05);
+    H(-1.86513017385748868e-04);
+    H(-1.98858868620612991e-04);
+    H(1.01026656450229280e+00);
+    H(4.95093485307887438e+00);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w) {
+    const M beyond = V_GT(w, K(5, 6.25));
+    const V s = V_SQRT(w), first = TNI_FNT(tni_erfinv_by)(w);
+    V p;
+    if (!M_ANY(beyond)) return first;
+    p = TNI_FNT(tni_erfinv_by_root)(s);
+    const M large = V_GT(w, V_SET(16));
+    if (M_ANY(large)) p = V_SEL(large, TNI_FNT(tni_erfinv_by_large)(s), p);
+    return V_SEL(beyond, p, first);
+}
+TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
+    const V w = V_NEG(TNI_FNT(tni_log)(V_MUL(V_SUB(V_ONE, x), V_ADD(V_ONE, x))));
+    const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
+    return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
+}
+TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
+    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a), l = V_FMA(a, a, V_NEG(s));
+    const V z = V_DIV(V_SUB(a, V_SET(3.75)), V_ADD(a, V_SET(3.75)));
+    V p, y;
+    p = V_SET(-3.79806472359002845e-11);
+    H(4.24330382510967556e-10);
+    H(5.48508452008362498e-10);
+    H(-5.16908064481593161e-09);
+    H(-4.39692191676290562e-09);
+    H(3.86624206628379175e-08);
+    H(2.43018394845030839e-08);
+    H(-2.58648991071832202e-07);
+    H(-5.82750186276869130e-08);
+    H(1.75161894069436773e-06);
+    H(-9.72841345181507702e-07);
+    H(-1.14441343896584753e-05);
+    H(2.23839082766003804e-05);
+    H(5.16490938858217037e-05);
+    H(-2.90153978137838383e-04);
+    H(2.93713666984613073e-04);
+    H(1.75562583219153554e-03);
+    H(-9.74657955827515181e-03);
+    H(2.83622774215439785e-02);
+    H(-5.86933985896111593e-02);
+    H(9.23043211601963787e-02);
+    H(-1.08803930141750230e-01);
+    H(8.22767384901510884e-02);
+    H(3.58541548546445835e-03);
+    H(-1.40240598585547022e-01);
+    H(1.23751263083782748e+00);
+    y = V_MUL(TNI_FNT(tni_exp_long)(V_NEG(s), V_NEG(l)), V_DIV(p, V_FMA(a, V_SET(2), V_ONE)));
+    return V_SEL(V_LT(x, V_ZERO()), V_SUB(V_SET(2), y), y);
+}
+
 /* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
 
 #define PI K(3.141592741e+00, 3.14159265358979312e+00)
@@ -4825,13 +5021,13 @@ TNI_SPECIAL double TNI_FN(tni_exp_square)(double x, double sign) {
 
 TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
     static const double c[] = {
-        1.17757893456740170e+00, -4.59005458064647761e-03, -8.42491333665179171e-02,
-        5.92099399981918934e-02, -2.66586684353057532e-02, 9.07499767070526521e-03,
-        -2.41316354041760809e-03, 4.90775836525808628e-04, -6.91697330250120695e-05,
-        4.13902798607301019e-06, 7.74038306619849033e-07, -2.18864010492343966e-07,
-        1.07649994656709100e-08, 4.52195981121828665e-09, -7.75440020883135088e-10,
-        -6.31808834088668410e-11, 2.86879501093066987e-11, 1.94558685457773468e-13,
-        -9.65469674843343926e-13, 3.25254814814874010e-14, 3.34781194828680559e-14,
+        1.17757893456740170e+00,  -4.59005458064647761e-03, -8.42491333665179171e-02,
+        5.92099399981918934e-02,  -2.66586684353057532e-02, 9.07499767070526521e-03,
+        -2.41316354041760809e-03, 4.90775836525808628e-04,  -6.91697330250120695e-05,
+        4.13902798607301019e-06,  7.74038306619849033e-07,  -2.18864010492343966e-07,
+        1.07649994656709100e-08,  4.52195981121828665e-09,  -7.75440020883135088e-10,
+        -6.31808834088668410e-11, 2.86879501093066987e-11,  1.94558685457773468e-13,
+        -9.65469674843343926e-13, 3.25254814814874010e-14,  3.34781194828680559e-14,
         -1.86456288041931304e-15, -1.25079505306886479e-15, 7.41823525662404405e-17,
         5.06814890479611101e-17};
     const double a = fabs(x);
@@ -4841,11 +5037,6 @@ TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
     y = a > 1e100 ? 0.56418958354775628695 / a
                   : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2.0, a, 1.0);
     return x < 0 ? 2 * TNI_FN(tni_exp_square)(x, 1) - y : y;
-}
-TNI_SPECIAL double TNI_FN(tni_erfc)(double x) {
-    if (x < 0.5) return 1 - TNI_FNT(tni_erf)(x);
-    if (x > 28) return 0;
-    return TNI_FN(tni_exp_square)(x, -1) * TNI_FN(tni_erfcx)(x);
 }
 TNI_SPECIAL double TNI_FN(tni_erfinv_start)(double w) {
     const double a = 0.147, t = 2 / (3.14159265358979323846 * a) + w / 2;
@@ -4861,24 +5052,10 @@ TNI_SPECIAL double TNI_FN(tni_erfc_inverse)(double q) {
     }
     return y;
 }
-TNI_SPECIAL double TNI_FN(tni_erfinv)(double x) {
-    const double a = fabs(x), z = x * x;
-    double y;
-    if (!(a < 1)) return a == 1 ? x * INF : (double)NAN;
-    if (a >= 0.5) return TNI_FNT(tni_copysign)(TNI_FN(tni_erfc_inverse)(1 - a), x);
-    y = x * fma(z * z, 0.127556175305597943, fma(z, 0.23201366653465449, 0.88622692545275801365));
-    if (a < 1e-5) return y;
-    for (int k = 0; k < 3; k++) {
-        const double u = (TNI_FNT(tni_erf)(y) - x) * 0.88622692545275801365 *
-                         TNI_FN(tni_exp_square)(y, 1);
-        y -= u / fma(y, u, 1.0);
-    }
-    return y;
-}
 
 TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
     const double t = x * 0.70710678118654752440;
-    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FN(tni_erfc)(t);
+    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FNT(tni_erfc)(t);
     if (x < -39) return 0;
     const double s = x * x, l = fma(x, x, -s);
     return TNI_FNT(tni_exp_long)(-0.5 * s, -0.5 * l) * 0.5 * TNI_FN(tni_erfcx)(-t);
@@ -4891,9 +5068,8 @@ TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
     if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;
-    if (p < 0.25) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
-    if (p > 0.75) return root * TNI_FN(tni_erfc_inverse)(2 * (1 - p));
-    return root * TNI_FN(tni_erfinv)(2 * (p - 0.5));
+    if (p < 1e-16) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
+    return root * 2 * (p - 0.5) * TNI_FNT(tni_erfinv_ratio)(-TNI_FNT(tni_log)(4 * p * (1 - p)));
 }
 
 TNI_SPECIAL double TNI_FN(tni_zeta_above)(double s, double q) {
@@ -5734,8 +5910,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -5879,6 +6055,8 @@ TNI_LOOP(div_trunc, 2, 0)
 TNI_LOOP(elu, 1, 3)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(erf, 1, 0)
+TNI_LOOP(erfc, 1, 0)
+TNI_LOOP(erfinv, 1, 0)
 TNI_LOOP(exp, 1, 0)
 TNI_LOOP(exp2, 1, 0)
 TNI_LOOP(expm1, 1, 0)
@@ -5964,8 +6142,6 @@ TNI_SELECT(where, 3, 0)
 TNI_LOOP(xlogy, 2, 0)
 
 #if defined(TNI_LOOP) && TNI_KIND_F && TNI_ISA == 0 && defined(TNI_TYPE_F64)
-TNI_LOOP(erfc, 1, 0)
-TNI_LOOP(erfinv, 1, 0)
 TNI_LOOP(i0, 1, 0)
 TNI_LOOP(igamma, 2, 0)
 TNI_LOOP(igammac, 2, 0)
@@ -6261,8 +6437,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -7531,8 +7707,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -8800,8 +8976,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -9083,8 +9259,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -10418,8 +10594,8 @@ TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(erfc, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(erfinv, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(erfc, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(erfinv, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(exp2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -16997,6 +17173,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
@@ -18151,6 +18329,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
@@ -18164,9 +18344,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 
 /* src/simd/special.h - the words of rows of the letter f: functions of f64 that are compiled once, for the scalar set */
-#define V_ERFC(a) TNI_FN(tni_erfc)(a)
 #define V_ERFCX(a) TNI_FN(tni_erfcx)(a)
-#define V_ERFINV(a) TNI_FN(tni_erfinv)(a)
 #define V_NDTR(a) TNI_FN(tni_ndtr)(a)
 #define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
 #define V_NDTRI(a) TNI_FN(tni_ndtri)(a)

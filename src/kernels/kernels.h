@@ -18,6 +18,7 @@
 #include "optimize.h"
 #include "cast.h"
 #include "matrix.h"
+#include "dft.h"
 
 /* Before a loop: clang makes vectors of it, but does not unroll it as well, where memory is what it
  * waits for. gcc does not unroll at -O2. */
@@ -36,6 +37,7 @@
     TNI_KERNELS_RANDOM(K)    \
     TNI_KERNELS_OPTIMIZE(K)  \
     TNI_KERNELS_MATRIX(K)    \
+    TNI_KERNELS_DFT(K)       \
     TNI_KERNELS_POINTWISE(K) \
     TNI_KERNELS_CAST(K)
 

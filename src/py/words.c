@@ -8,7 +8,7 @@
     "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
     "through the graph a second time or if you need to access saved tensors after calling "       \
     "backward."
-#define PY_OVERLAP                                                                        \
+#define PY_OVERLAP                                                                       \
     "unsupported operation: more than one element of the written-to tensor refers to a " \
     "single memory location. Please clone() the tensor before performing the operation."
 #define PY_WRITTEN                                                                  \
@@ -44,6 +44,13 @@ static const struct {
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",
      false},
+    {": pooling of ", "pooling is not implemented for this dtype.", false},
+    {"is larger than the padded input, ", "Output size is too small.", false},
+    {"expected sizes of at least 1, except for N",
+     "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input.", false},
+    {"stride (0) must be from 1", "stride should not be zero.", false},
+    {"output_size (-1) must be from 0",
+     "elements of output_size must be greater than or equal to 0.", false},
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},

@@ -667,6 +667,8 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     return TNI_FNT(tni_copysign)(below, x);
 }
 
+#include "math_error.h"
+
 /* --- lgamma, digamma -------------------------------------------------------------------------- */
 
 #include "math_gamma.h"

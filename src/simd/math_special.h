@@ -37,13 +37,13 @@ TNI_SPECIAL double TNI_FN(tni_exp_square)(double x, double sign) {
  * Laframboise, "Chebyshev approximation of (1 + 2 x) exp(x^2) erfc x", 1981. */
 TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
     static const double c[] = {
-        1.17757893456740170e+00, -4.59005458064647761e-03, -8.42491333665179171e-02,
-        5.92099399981918934e-02, -2.66586684353057532e-02, 9.07499767070526521e-03,
-        -2.41316354041760809e-03, 4.90775836525808628e-04, -6.91697330250120695e-05,
-        4.13902798607301019e-06, 7.74038306619849033e-07, -2.18864010492343966e-07,
-        1.07649994656709100e-08, 4.52195981121828665e-09, -7.75440020883135088e-10,
-        -6.31808834088668410e-11, 2.86879501093066987e-11, 1.94558685457773468e-13,
-        -9.65469674843343926e-13, 3.25254814814874010e-14, 3.34781194828680559e-14,
+        1.17757893456740170e+00,  -4.59005458064647761e-03, -8.42491333665179171e-02,
+        5.92099399981918934e-02,  -2.66586684353057532e-02, 9.07499767070526521e-03,
+        -2.41316354041760809e-03, 4.90775836525808628e-04,  -6.91697330250120695e-05,
+        4.13902798607301019e-06,  7.74038306619849033e-07,  -2.18864010492343966e-07,
+        1.07649994656709100e-08,  4.52195981121828665e-09,  -7.75440020883135088e-10,
+        -6.31808834088668410e-11, 2.86879501093066987e-11,  1.94558685457773468e-13,
+        -9.65469674843343926e-13, 3.25254814814874010e-14,  3.34781194828680559e-14,
         -1.86456288041931304e-15, -1.25079505306886479e-15, 7.41823525662404405e-17,
         5.06814890479611101e-17};
     const double a = fabs(x);
@@ -53,11 +53,6 @@ TNI_SPECIAL double TNI_FN(tni_erfcx)(double x) {
     y = a > 1e100 ? 0.56418958354775628695 / a
                   : CHEBYSHEV(c, (a - 3.75) / (a + 3.75)) / fma(2.0, a, 1.0);
     return x < 0 ? 2 * TNI_FN(tni_exp_square)(x, 1) - y : y;
-}
-TNI_SPECIAL double TNI_FN(tni_erfc)(double x) {
-    if (x < 0.5) return 1 - TNI_FNT(tni_erf)(x); /* of NaN, too, by the next line */
-    if (x > 28) return 0;
-    return TNI_FN(tni_exp_square)(x, -1) * TNI_FN(tni_erfcx)(x);
 }
 /* A start within 0.3 percent: S. Winitzki, "A handy approximation for the error function and its
  * inverse", 2008; w = log(1 - erf(y)^2) */
@@ -77,28 +72,12 @@ TNI_SPECIAL double TNI_FN(tni_erfc_inverse)(double q) {
     }
     return y;
 }
-/* Below 1/2 by Halley's steps from the first terms of the series, else by erfc_inverse. */
-TNI_SPECIAL double TNI_FN(tni_erfinv)(double x) {
-    const double a = fabs(x), z = x * x;
-    double y;
-    if (!(a < 1)) return a == 1 ? x * INF : (double)NAN;
-    if (a >= 0.5) return TNI_FNT(tni_copysign)(TNI_FN(tni_erfc_inverse)(1 - a), x);
-    y = x * fma(z * z, 0.127556175305597943, fma(z, 0.23201366653465449, 0.88622692545275801365));
-    if (a < 1e-5) return y;
-    for (int k = 0; k < 3; k++) {
-        const double u = (TNI_FNT(tni_erf)(y) - x) * 0.88622692545275801365 *
-                         TNI_FN(tni_exp_square)(y, 1);
-        y -= u / fma(y, u, 1.0);
-    }
-    return y;
-}
-
 /* --- the normal distribution ------------------------------------------------------------------ */
 
 /* erfc(-x / sqrt(2)) / 2; e^(-x^2 / 2) from x itself */
 TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
     const double t = x * 0.70710678118654752440;
-    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FN(tni_erfc)(t);
+    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FNT(tni_erfc)(t);
     if (x < -39) return 0;
     const double s = x * x, l = fma(x, x, -s);
     return TNI_FNT(tni_exp_long)(-0.5 * s, -0.5 * l) * 0.5 * TNI_FN(tni_erfcx)(-t);
@@ -111,9 +90,8 @@ TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
     if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;
-    if (p < 0.25) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
-    if (p > 0.75) return root * TNI_FN(tni_erfc_inverse)(2 * (1 - p));
-    return root * TNI_FN(tni_erfinv)(2 * (p - 0.5));
+    if (p < 1e-16) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
+    return root * 2 * (p - 0.5) * TNI_FNT(tni_erfinv_ratio)(-TNI_FNT(tni_log)(4 * p * (1 - p)));
 }
 
 /* --- zeta ------------------------------------------------------------------------------------- */

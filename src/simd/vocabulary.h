@@ -104,6 +104,8 @@
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)

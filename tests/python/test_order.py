@@ -1,4 +1,4 @@
-"""Order along a lane: long ones, keys that differ in low bits alone, the first few, the one at a place."""
+"""Order along a lane: long ones, keys that differ in low bits, the first few, one place."""
 
 import math
 import random

@@ -59,9 +59,8 @@ static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, cons
 static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype,
                           tn_device_id device) {
     if (low >= high)
-        return tn_fail(f, TN_INVALID,
-                       "random expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-                       (long long)low, (long long)high);
+        return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low,
+                       (long long)high);
     if (!random_holds(f, dtype ? (int)dtype : TN_I64, low, high - 1, "low or high - 1"))
         return false;
     return tni_random_new(f, size, dtype ? dtype : TN_I64, device, TNI_RANDOM_WHOLE);

@@ -18,7 +18,7 @@ static void erfc_grad(tn_gradient *g) {
 TN_OPERATOR(erfc, "erfc(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_erfc(x)",
                    .python = "special.erfc"),
-            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_ERFC(self)),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_ERFC(self)),
             .grad = erfc_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 /* 2 x y - 2 / sqrt(pi), y the result */
@@ -45,7 +45,7 @@ TN_OPERATOR(erfinv, "erfinv(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_erfinv(x)",
                    .python = "special.erfinv"),
             .forms = TN_INPLACE | TN_OUT, .autocast = TN_WIDE_CUDA, .needs = "self:result",
-            TN_POINTWISE(f, V_ERFINV(self)), .grad = erfinv_grad, .domain = "self:-0.9..0.9",
+            TN_POINTWISE(F, V_ERFINV(self)), .grad = erfinv_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<2")
 
 /* e^(-x^2 / 2) / sqrt(2 pi) */

@@ -474,7 +474,8 @@ static bool view_as_complex_check(tn_frame *f) {
             "view_as_complex is only supported for float and double tensors, but got a tensor of "
             "scalar type: %s",
             tni_dtype(self->dtype)->text);
-    if (last < 0 || self->size[last] != 2)
+    if (last < 0) return tn_fail(f, TN_INVALID, "Input tensor must have one or more dimensions");
+    if (self->size[last] != 2)
         return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
     /* A pair lies side by side and begins at a whole complex element. */
     if (self->stride[last] != 1)
@@ -516,12 +517,11 @@ static bool view_dtype_to(tn_frame *f, tni_geometry *v, int from, int to) {
     if (r == 1) return true;
     if (last < 0)
         return tn_fail(f, TN_INVALID,
-                       "a tensor without dimensions is no view of %s as %s, whose elements have "
-                       "another size",
-                       old, text);
+                       "self.dim() cannot be 0 to view %s as %s (different element sizes)", old,
+                       text);
     if (v->stride[last] != 1)
         return tn_fail(f, TN_INVALID,
-                       "the last stride must be 1 to view %s as %s (different element sizes), but "
+                       "self.stride(-1) must be 1 to view %s as %s (different element sizes), but "
                        "is %lld",
                        old, text, (long long)v->stride[last]);
     if (has > wants) {
@@ -531,18 +531,19 @@ static bool view_dtype_to(tn_frame *f, tni_geometry *v, int from, int to) {
     }
     if (v->size[last] % r)
         return tn_fail(f, TN_INVALID,
-                       "the last size must be divisible by %lld to view %s as %s (different "
+                       "self.size(-1) must be divisible by %lld to view %s as %s (different "
                        "element sizes), but is %lld",
                        (long long)r, old, text, (long long)v->size[last]);
     if (v->offset % r)
-        return tn_fail(f, TN_INVALID,
-                       "the storage offset must be divisible by %lld to view %s as %s (different "
-                       "element sizes), but is %lld",
-                       (long long)r, old, text, (long long)v->offset);
+        return tn_fail(
+            f, TN_INVALID,
+            "self.storage_offset() must be divisible by %lld to view %s as %s (different "
+            "element sizes), but is %lld",
+            (long long)r, old, text, (long long)v->offset);
     for (int i = 0; i < last; i++) {
         if (v->stride[i] % r)
             return tn_fail(f, TN_INVALID,
-                           "the stride of dimension %d must be divisible by %lld to view %s as %s "
+                           "self.stride(%d) must be divisible by %lld to view %s as %s "
                            "(different element sizes), but is %lld",
                            i, (long long)r, old, text, (long long)v->stride[i]);
         v->stride[i] /= r;
