@@ -17,11 +17,11 @@
  *   [5]  train          124  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
  *                            a batch, and backward leaves their mean on all
- *   [7]  cxx_nn         696  C++ only: modules that own themselves, and modules of your own by
+ *   [7]  cxx_nn         723  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
- *   [8]  cxx_optim      382  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
+ *   [8]  cxx_optim      393  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
  *   [9]  overloads_nn  6161  C++: every module and optimizer as a class
- *   [10] cxx_data       440  C++ only: data sets, loaders as ranges, training
+ *   [10] cxx_data       442  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_NN_IMPLEMENTATION compiles it. */
@@ -6248,10 +6248,14 @@ class named_tensors {
 
       public:
         explicit iterator(const tn_named *at) : at_(at), each_() {}
-        named_tensor &operator*() {
+        named_tensor &operator*() & {
             each_.name = at_->name;
             each_.value = tensor(at_->tensor);
             return each_;
+        }
+        named_tensor operator*() const & { /* of a temporary, too */
+            const named_tensor each = {at_->name, tensor(at_->tensor)};
+            return each;
         }
         iterator &operator++() {
             at_++;
@@ -6269,6 +6273,20 @@ namespace nn {
 /* --- module ----------------------------------------------------------------------------------- */
 
 class named_modules;
+class module;
+
+namespace calls { /* private */
+/* Whether a call of F takes a module and its path. The functions of apply ask this first, so that
+ * one that takes both a path and none gets it, and is compiled for that alone. */
+template <class F, class = void>
+struct takes_path {
+    typedef nn::module alone; /* what it takes in its place */
+};
+template <class F>
+struct takes_path<F, decltype(void(detail::place<F>()(detail::place<nn::module>(), "")))> {
+    typedef bool type;
+};
+} // namespace calls
 
 class module {
   protected:
@@ -6353,13 +6371,12 @@ class module {
     }
     /* The modules directly below:     for (tn::nn::named_module each : net.children()) ... */
     named_modules children() const;
-    /* Calls f(module), or f(module, path), for this and all modules below, parents first. */
+    /* Calls f(module, path), or f(module) if it takes no path, for this and all modules below,
+     * parents first. */
     template <class F>
-    auto apply(F f, site at = site::here()) const
-        -> decltype(f(detail::place<nn::module>()), bool());
-    template <class F>
-    auto apply(F f, site at = site::here()) const
-        -> decltype(f(detail::place<nn::module>(), ""), bool());
+    typename calls::takes_path<F>::type apply(F f, site at = site::here()) const;
+    template <class F, class M = typename calls::takes_path<F>::alone>
+    auto apply(F f, site at = site::here()) const -> decltype(void(f(detail::place<M>())), bool());
 
     const nn::module &train(bool training = true) const {
         tn_module_train(p_, training);
@@ -6431,10 +6448,14 @@ class named_modules {
 
       public:
         iterator(tn_module *m, int i) : m_(m), i_(i), each_() { find(); }
-        named_module &operator*() {
+        named_module &operator*() & {
             each_.name = m_->part[i_].name;
             each_.value = nn::module(tn_part_child_of(m_, i_));
             return each_;
+        }
+        named_module operator*() const & { /* of a temporary, too */
+            const named_module each = {m_->part[i_].name, nn::module(tn_part_child_of(m_, i_))};
+            return each;
         }
         iterator &operator++() {
             i_++;
@@ -6536,14 +6557,13 @@ inline int64_t add_hook(tn_module *m, int when, tn_module_hook_fn run, const F &
 } // namespace calls
 
 template <class F>
-inline auto module::apply(F f, site at) const -> decltype(f(detail::place<nn::module>()), bool()) {
-    const calls::without_path<F> run = {f};
-    return apply(run, at);
-}
-template <class F>
-inline auto module::apply(F f, site at) const
-    -> decltype(f(detail::place<nn::module>(), ""), bool()) {
+inline typename calls::takes_path<F>::type module::apply(F f, site at) const {
     return told(tn_module_walk_at(at.file, at.line, p_, &calls::visit<F>, &f));
+}
+template <class F, class M>
+inline auto module::apply(F f, site at) const -> decltype(void(f(detail::place<M>())), bool()) {
+    calls::without_path<F> run = {f};
+    return apply(run, at);
 }
 template <class F>
 inline int64_t module::hook_before(F f, site at) const {
@@ -6563,13 +6583,20 @@ class members {
 
   public:
     members(tn_module *m, int i) : m_(m), i_(i) {}
-    nn::module &operator*() { return each_ = nn::module(tn_part_child_of(m_, i_)); }
+    nn::module &operator*() & { return each_ = nn::module(tn_part_child_of(m_, i_)); }
+    nn::module operator*() const & { return nn::module(tn_part_child_of(m_, i_)); }
     members &operator++() {
         i_++;
         return *this;
     }
     bool operator!=(const members &o) const { return i_ != o.i_; }
     bool operator==(const members &o) const { return i_ == o.i_; }
+};
+/* The first of several modules as arguments, with the line of the call. */
+struct placed {
+    const nn::module &first;
+    site at;
+    placed(const nn::module &m, site s = site::here()) : first(m), at(s) {}
 };
 } // namespace calls
 
@@ -6676,24 +6703,24 @@ class module_of : public kept<K, nn::module>::type {
 } // namespace detail
 
 /* Of a class whose constructor takes a list: sequential net{a, b}; net.append(c); net[0]. */
-#define TNI_MODULE_LIST(name)                                                                \
-    name(std::initializer_list<nn::module> l, site at = site::here()) {                      \
-        const tn_nn_##name##_args a = {TN_NO_DTYPE, TN_NO_DEVICE, modules_ref(l).value};     \
-        this->made(tn_nn_##name##_at(at.file, at.line, &a));                                 \
-    }                                                                                        \
-    explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {} \
-    template <class... M> /* sequential(a, b) as sequential{a, b} */                         \
-    name(const nn::module &a, const nn::module &b, const M &...m) : name({a, b, m...}) {}    \
-    bool append(const nn::module &m, site at = site::here()) const {                         \
-        return this->told(                                                                   \
-            tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));       \
-    }                                                                                        \
-    size_t size() const { return this->p_ ? static_cast<size_t>(this->p_->nparts) : 0; }     \
-    nn::module operator[](int i) const { /* undefined if there is none */                    \
-        const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                          \
-        return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                     \
-    }                                                                                        \
-    calls::members begin() const { return calls::members(this->p_, 0); }                     \
+#define TNI_MODULE_LIST(name)                                                                     \
+    name(std::initializer_list<nn::module> l, site at = site::here()) {                           \
+        const tn_nn_##name##_args a = {TN_NO_DTYPE, TN_NO_DEVICE, modules_ref(l).value};          \
+        this->made(tn_nn_##name##_at(at.file, at.line, &a));                                      \
+    }                                                                                             \
+    explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {}      \
+    template <class... M> /* sequential(a, b) as sequential{a, b} */                              \
+    name(calls::placed a, const nn::module &b, const M &...m) : name({a.first, b, m...}, a.at) {} \
+    bool append(const nn::module &m, site at = site::here()) const {                              \
+        return this->told(                                                                        \
+            tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));            \
+    }                                                                                             \
+    size_t size() const { return this->p_ ? static_cast<size_t>(this->p_->nparts) : 0; }          \
+    nn::module operator[](int i) const { /* undefined if there is none */                         \
+        const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                               \
+        return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                          \
+    }                                                                                             \
+    calls::members begin() const { return calls::members(this->p_, 0); }                          \
     calls::members end() const { return calls::members(this->p_, static_cast<int>(size())); }
 
 namespace nn {
@@ -7144,8 +7171,9 @@ class lbfgs {
             return c->last.get();
         }
     };
-    /* C takes 0 as "not given": a number nobody tells from 0, and an integer that is refused. */
-    static double given(double v) { return v == 0 ? 5e-324 : v; }
+    /* C takes 0 as "not given": a number nobody tells from 0, normal so that processors that take
+     * denormals as 0 read it, and an integer that is refused. */
+    static double given(double v) { return v == 0 ? 2.2250738585072014e-308 : v; }
     static int64_t given(integer v) { return v.value == 0 ? -1 : v.value; }
 
   public:
@@ -7209,15 +7237,25 @@ class scaler {
         if (!ok) detail::check();
         return ok;
     }
-    /* C takes 0 as "not given": a number and an integer that are refused. */
-    static double given(double v) { return v == 0 ? -1 : v; }
+    /* C takes 0 as "not given": an option that is 0, or NULL. */
+    static const char *zero(const scaler_options &o) {
+        return o.init_scale == 0              ? "init_scale"
+               : o.growth_factor == 0         ? "growth_factor"
+               : o.backoff_factor == 0        ? "backoff_factor"
+               : o.growth_interval.value == 0 ? "growth_interval"
+                                              : nullptr;
+    }
 
   public:
-    explicit scaler(scaler_options o = scaler_options(), site at = site::here()) {
-        const int64_t interval = o.growth_interval.value;
-        const tn_scaler_args a = {given(o.init_scale), given(o.growth_factor),
-                                  given(o.backoff_factor), interval ? interval : -1};
-        p_ = tn_scaler_new_at(at.file, at.line, &a);
+    explicit scaler(scaler_options o = scaler_options(), site at = site::here()) : p_(nullptr) {
+        const tn_scaler_args a = {o.init_scale, o.growth_factor, o.backoff_factor,
+                                  o.growth_interval.value};
+        const char *name = zero(o);
+        if (name)
+            tn_error_set(TN_INVALID, at.file, at.line, "scaler: %s is 0, but must be positive",
+                         name);
+        else
+            p_ = tn_scaler_new_at(at.file, at.line, &a);
         told(p_ != nullptr);
     }
     scaler(scaler &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }
@@ -13677,7 +13715,9 @@ class loader {
         explicit iterator(loader *of) : of_(of) {
             if (of_) ++*this;
         }
-        batch &operator*() { return batch_; }
+        batch &operator*() & { return batch_; }
+        const batch &operator*() const & { return batch_; }
+        batch operator*() && { return static_cast<batch &&>(batch_); }
         batch *operator->() { return &batch_; }
         iterator &operator++() {
             if (!of_->next(batch_, of_->at_)) of_ = nullptr;
@@ -13873,13 +13913,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 067d07de469b is the hash of the chapters above: who includes this refers to a symbol of
+/* 5059ca54e738 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_067d07de469b;
+TN_API const char tn_nn_layout_5059ca54e738;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_067d07de469b;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_5059ca54e738;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13897,7 +13937,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_067d07de469b = 1;
+const char tn_nn_layout_5059ca54e738 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -17421,9 +17461,11 @@ static tn_module *adaptive_cluster(const tn_nn_adaptive_log_softmax_with_loss_se
     tn_module *child[2];
     double power = 1;
     for (int64_t k = 0; k <= i; k++) power *= s->o.div_value;
-    width = floor(width / power);
-    if (!(width < 9e18))
-        return tni_nn_error(TN_INVALID, "div_value is too small"), (tn_module *)NULL;
+    width = floor((width - fmod(width, power)) / power + 0.5);
+    if (!(width < 9e18)) {
+        tni_nn_error(TN_INVALID, "div_value is too small");
+        return NULL;
+    }
     child[0] = tnp_nn_linear(s->o.in_features, (int64_t)width, false, s->o.dtype, s->o.device);
     child[1] = tnp_nn_linear((int64_t)width, classes, false, s->o.dtype, s->o.device);
     return tnp_nn_sequential(tn_modules_of(child, 2), s->o.dtype, s->o.device);
@@ -31061,7 +31103,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_067d07de469b TNI_JOIN(TN_PREFIX, tn_nn_layout_067d07de469b)
+#define tn_nn_layout_5059ca54e738 TNI_JOIN(TN_PREFIX, tn_nn_layout_5059ca54e738)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -32076,14 +32118,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"067d07de469b", at, 502};
+    static const tn_exports all = {"5059ca54e738", at, 502};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 502 || strcmp(e->layout, "067d07de469b") != 0) return false;
+    if (!e || e->n != 502 || strcmp(e->layout, "5059ca54e738") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

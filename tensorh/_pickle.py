@@ -28,6 +28,14 @@ STORAGES = {
 _MARK = b"("
 
 
+def _found(module, name):
+    """What a module that is imported has by a name, which may lead through classes."""
+    found = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 class Storage:
     """Memory that is written: the tensor that reaches furthest into it stands for it."""
 
@@ -50,11 +58,6 @@ class Storage:
 def name_of(dtype):
     """ "float32" of torch.float32."""
     return str(dtype).removeprefix("torch.")
-
-
-def is_parameter(t):
-    """Whether t is an nn.Parameter."""
-    return type(t) is not _C.Tensor and any(c.__name__ == "Parameter" for c in type(t).__mro__)
 
 
 class Writer:
@@ -86,8 +89,6 @@ class Writer:
 
     def _other(self, o):
         kind = type(o)
-        if isinstance(o, _C.Tensor) and is_parameter(o) and kind.__name__ == "Parameter":
-            return Writer._parameter
         if isinstance(o, _C.Tensor) and _C._sparse_layout(o):
             return Writer._sparse
         if kind.__module__ == "numpy" and isinstance(o, float):
@@ -123,10 +124,9 @@ class Writer:
         """A class or a function, by the name where it is found again; tensorh's by torch's name."""
         name = name or getattr(o, "__qualname__", o.__name__)
         module = getattr(o, "__module__", None) or "builtins"
-        found = sys.modules.get(module)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is not o:
+        if _found(module, name) is not o and (
+            module.partition(".")[0] != "torch" or _found("tensorh" + module[5:], name) is not o
+        ):
             raise PicklingError(f"Can't pickle {o!r}: it's not found as {module}.{name}")
         if module == "tensorh" or module.startswith("tensorh."):
             module = "torch" + module[len("tensorh") :]
@@ -148,6 +148,9 @@ class Writer:
         if isinstance(made, str):
             self._named(o, made)
             return
+        if any(x is not None for x in made[5:]):
+            raise PicklingError(f"Can't pickle an object of {kind.__qualname__}: its own function "
+                                "for the state is not written")  # fmt: skip
         func, args, state, items, pairs = (*made, None, None, None)[:5]
         if func is copyreg.__newobj__:
             self._save(args[0])
@@ -420,4 +423,5 @@ _SAVERS = {
     _C.dtype: Writer._dtype,
     _C.device: Writer._device,
     _C.Tensor: Writer._tensor,
+    _C.Parameter: Writer._parameter,
 }

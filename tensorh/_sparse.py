@@ -272,7 +272,9 @@ def _as_pattern(grad, t):
     if grad.layout is t.layout and grad._nnz() == t._nnz():
         if all((a == b).all() for a, b in zip(parts_of(grad)[:-1], parts_of(t)[:-1], strict=True)):
             return grad._values()
-    return _as_pattern(grad.to_dense(), t)
+    from ._sparse_calls import as_coo, values_at
+
+    return values_at(grad, as_coo(t)._indices())
 
 
 # --- constructors ---------------------------------------------------------------------------------
@@ -479,6 +481,13 @@ def _with_suffixes(whole, suffixes, indent, new_line):
             length += len(suffix) + 2
         new_line = False
     return whole + ")"
+
+
+def calls():
+    """What calls do with sparse arguments, by their names."""
+    from . import _sparse_calls
+
+    return _sparse_calls._CALLS
 
 
 def _attach():

@@ -6,6 +6,7 @@ computed as COO."""
 
 from . import _C
 from ._C import Tensor
+from ._functions.dtypes import can_cast
 from ._sparse import COO, CSC, CSR, LAYOUTS, _Sparse, again, make, parts_of
 
 _CALLS = {}
@@ -92,9 +93,12 @@ def _no_out(name, out):
 # --- between layouts ------------------------------------------------------------------------------
 
 
-def as_coo(t):
-    """t in layout COO, over the same values."""
-    layout = _C._sparse_layout(t)
+def as_coo(t, name="a call of sparse tensors"):
+    """t in layout COO, over the same values; an error that has the call's name for a dense one."""
+    layout = _C._sparse_layout(t) if isinstance(t, Tensor) else 0
+    if not layout:
+        what = f"a tensor of layout {t.layout}" if isinstance(t, Tensor) else type(t).__name__
+        raise TypeError(f"{name}: expected a sparse tensor, but got {what}")
     if layout == COO:
         return t
     ends, places, values = parts_of(t)
@@ -175,7 +179,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
         picked = (picked != 0).flatten(n).any(-1)
     indices = picked.nonzero().t()
     if not self.dim():
-        indices = _C.zeros((0, int(picked != 0)), dtype=_C.int64)
+        indices = _C.zeros((0, int(picked != 0)), dtype=_C.int64, device=self.device)
     t = make(COO, (indices, _C.sparse_take(self, indices)), self.shape, True,
              "ToSparseBackward0")  # fmt: skip
     return _as(t, number, "ToSparseBackward0")
@@ -230,12 +234,14 @@ def transpose(input, dim0, dim1):
 @_call("permute")
 def _permute(self, *dims):
     dims = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    order = [d % max(self.dim(), 1) for d in dims]
-    if sorted(order) != list(range(self.dim())):
+    if len(dims) != self.dim():
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not "
                            f"match the length of the desired ordering of dimensions i.e. "
                            f"input.dim() = {self.dim()} is not equal to len(dims) = {len(dims)}"
                            )  # fmt: skip
+    order = [_dims(d, self.dim())[0] for d in dims]
+    if len(set(order)) != len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     return _permuted(self, order, "PermuteBackward0")
 
 
@@ -289,8 +295,7 @@ def _to(self, *args, **kwargs):
 
 
 def _casts():
-    names = """double float half bfloat16 long int short bool cfloat cdouble cpu cuda char
-    byte""".split()
+    names = "double float half bfloat16 long int short bool cfloat cdouble char byte".split()
     for name in names:
         _CALLS[name] = lambda self, *args, _name=name, **kw: _of_values(self, _name, args, kw)
 
@@ -301,6 +306,19 @@ def _of_values(self, name, args, kwargs):
 
 
 _casts()
+
+
+@_call("cpu")
+def _cpu(self):
+    return _to(self, "cpu")
+
+
+@_call("cuda")
+def _cuda(self, device=None, non_blocking=False):
+    to = _C.device("cuda" if device is None else device)
+    if to.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return _to(self, to)
 
 
 @_call("type", "type_as")
@@ -386,8 +404,21 @@ def _become(self, other):
     if self.requires_grad and _C.is_grad_enabled():
         what = "a leaf Variable that requires grad is being used in an in-place operation."
         raise RuntimeError(what if self.is_leaf else "sparse tensors with history are not written")
+    if self.requires_grad and self.is_leaf:
+        other = _leaf_of(self, other)
     _C._sparse_set(self, other)
     return self
+
+
+def _leaf_of(t, other):
+    """other as a leaf that stands for the leaf t: with its gradient, at the places of other; more
+    places than t has are coalesced, so that steps of an optimizer do not add them up."""
+    if other._nnz() > t._nnz() and _C._sparse_layout(other) == COO:
+        other = _coalesced(other)
+    own = again(other, other._values().detach()).requires_grad_(True)
+    if t.grad is not None:
+        own.grad = t.grad.to(other.dtype)
+    return own
 
 
 @_call("zero_")
@@ -485,7 +516,9 @@ def sum_of(input, dim=None, keepdim=False, *, dtype=None, whole=True):
         return values.sum(0).reshape(size)
     rows = [r * 0 if d in outer else r for d, r in enumerate(t._indices())
             if keepdim or d not in outer]  # fmt: skip
-    indices = _C.stack(rows) if rows else _C.zeros((0, values.shape[0]), dtype=_C.int64)
+    indices = _C.stack(rows) if rows else _C.zeros(
+        (0, values.shape[0]), dtype=_C.int64, device=values.device
+    )
     made = make(COO, (indices, values), size, t.is_coalesced() and not outer, "SumBackward1")
     return _as(_coalesced(made) if outer else made, _layout(input) if len(size) == 2 else COO)
 
@@ -516,7 +549,7 @@ def _norm(self, p="fro", dim=None, keepdim=False, dtype=None):
 def _any(self, *args, **kwargs):
     if args or kwargs:
         raise _refused("any along dimensions", (self,), {})
-    return to_dense(self.detach()).any()
+    return _coalesced(as_coo(self.detach()))._values().any()
 
 
 # --- two arguments --------------------------------------------------------------------------------
@@ -528,6 +561,28 @@ def _same_shape(name, a, b):
                            f"{list(a.shape)} and other {list(b.shape)}")  # fmt: skip
 
 
+def _factor(dtype, alpha):
+    """alpha as a number that a result of dtype can be scaled by."""
+    alpha = alpha.item() if isinstance(alpha, Tensor) else alpha
+    if isinstance(alpha, bool) and dtype != _C.bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, complex) and not dtype.is_complex:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex "
+                           "number.")  # fmt: skip
+    if isinstance(alpha, float) and not dtype.is_floating_point and not dtype.is_complex:
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating "
+                           "point number.")  # fmt: skip
+    return alpha
+
+
+def _places(t):
+    """How many places its sparse dimensions have."""
+    n = 1
+    for s in t.shape[: t.sparse_dim()]:
+        n *= s
+    return n
+
+
 def _added(a, b, alpha, name):
     _same_shape("add", a, b)
     number = _C._sparse_layout(a)
@@ -536,6 +591,7 @@ def _added(a, b, alpha, name):
         raise RuntimeError("add: expected 'self' and 'other' to have same number of sparse "
                            f"dimensions, but {x.sparse_dim()} != {y.sparse_dim()}")  # fmt: skip
     dtype = _C.promote_types(x.dtype, y.dtype)
+    alpha = _factor(dtype, alpha)
     other = y._values() if alpha == 1 else y._values() * alpha
     if x._indices() is y._indices():
         t = again(x, x._values().to(dtype) + other.to(dtype), name)
@@ -543,7 +599,7 @@ def _added(a, b, alpha, name):
     values = _C.cat((x._values().to(dtype), other.to(dtype)))
     indices = _C.cat((x._indices(), y._indices()), 1)
     t = make(COO, (indices, values), a.shape, False, name)
-    if x.is_coalesced() and y.is_coalesced():
+    if x.is_coalesced() and y.is_coalesced() or values.shape[0] > _places(t):
         t = _coalesced(t, name)
     return _as(t, number, name)
 
@@ -552,6 +608,7 @@ def _to_dense_add(dense, sparse, alpha):
     """dense with the elements added."""
     t = as_coo(sparse)
     dtype = _C.promote_types(dense.dtype, t.dtype)
+    alpha = _factor(dtype, alpha)
     values = (t._values() if alpha == 1 else t._values() * alpha).to(dtype)
     if dense.shape != t.shape:
         raise RuntimeError("add: expected 'self' and 'other' to have same size, but self has size "
@@ -560,10 +617,7 @@ def _to_dense_add(dense, sparse, alpha):
                            )  # fmt: skip
     sd = t.sparse_dim()
     keys = _C.sparse_keys(t._indices(), list(t.shape[:sd]))
-    n = 1
-    for s in t.shape[:sd]:
-        n *= s
-    flat = dense.to(dtype).reshape(n, *t.shape[sd:])
+    flat = dense.to(dtype).reshape(_places(t), *t.shape[sd:])
     return flat.index_add(0, keys, values).reshape(dense.shape)
 
 
@@ -598,6 +652,11 @@ def _rsub(self, other, alpha=1):
 
 @_call("add_", "__iadd__")
 def _add_(self, other, *, alpha=1):
+    dtype = _C.promote_types(self.dtype, other.dtype)
+    if not can_cast(dtype, self.dtype):
+        raise RuntimeError(f"add_: a result of {dtype} can't be cast to {self.dtype}, the dtype of "
+                           "self")  # fmt: skip
+    alpha = _factor(dtype, alpha)
     if isinstance(self, _Sparse):
         return _become(self, add(self, other, alpha=alpha))
     t = as_coo(other)
@@ -605,10 +664,7 @@ def _add_(self, other, *, alpha=1):
         return self.copy_(_to_dense_add(self, other, alpha))
     sd = t.sparse_dim()  # in place, of the rows that are there
     keys = _C.sparse_keys(t._indices(), list(t.shape[:sd]))
-    n = 1
-    for s in t.shape[:sd]:
-        n *= s
-    self.view(n, *t.shape[sd:]).index_add_(0, keys, t._values(), alpha=alpha)
+    self.view(_places(t), *t.shape[sd:]).index_add_(0, keys, t._values(), alpha=alpha)
     return self
 
 
@@ -649,6 +705,26 @@ def _by_dense(s, dense):
     return again(s, made._values(), "MulBackward0") if number != COO else made
 
 
+def _found(t, indices):
+    """Which elements of t, which is coalesced and not empty, stand at places; and whether any."""
+    size = list(t.shape[: t.sparse_dim()])
+    his, mine = (_C.sparse_keys(i, size) for i in (t._indices(), indices))
+    at = _C.searchsorted(his, mine).clamp(max=his.numel() - 1)
+    return at, his[at] == mine
+
+
+def values_at(t, indices):
+    """The elements of a sparse tensor at places, 0 where it has none."""
+    t = _coalesced(as_coo(t))
+    if t.sparse_dim() != indices.shape[0]:
+        return _C.sparse_take(to_dense(t), indices)
+    if not t._nnz():
+        return t._values().new_zeros((indices.shape[1], *t.shape[t.sparse_dim() :]))
+    at, hit = _found(t, indices)
+    values = t._values().index_select(0, at)
+    return values.masked_fill(~hit.reshape(-1, *[1] * t.dense_dim()), 0)
+
+
 def _met(a, b):
     """The products at the places that both have."""
     if a.shape != b.shape:
@@ -657,13 +733,11 @@ def _met(a, b):
     number, x, y = _C._sparse_layout(a), _coalesced(as_coo(a)), _coalesced(as_coo(b))
     if x.sparse_dim() != y.sparse_dim():
         raise NotImplementedError("mul: sparse tensors of different dense dimensions")
-    size = list(x.shape[: x.sparse_dim()])
-    mine, his = (_C.sparse_keys(t._indices(), size) for t in (x, y))
-    if not mine.numel() or not his.numel():
+    if not x._nnz() or not y._nnz():
         none = _none(x, _C.promote_types(x.dtype, y.dtype))
         return _as(none, number)
-    at = _C.searchsorted(his, mine).clamp(max=his.numel() - 1)
-    both = (his[at] == mine).nonzero()[:, 0]
+    at, hit = _found(y, x._indices())
+    both = hit.nonzero()[:, 0]
     values = x._values().index_select(0, both) * y._values().index_select(0, at[both])
     t = make(COO, (x._indices()[:, both], values), x.shape, True, "MulBackward0")
     return _as(t, number, "MulBackward0")

@@ -13,8 +13,8 @@ from ._sparse_calls import (
     _t,
     add,
     as_coo,
-    to_dense,
     to_sparse,
+    values_at,
 )
 
 # --- products -------------------------------------------------------------------------------------
@@ -71,9 +71,9 @@ def _two(a, b):
     ends = _C._convert_indices_from_coo_to_csr(row, b.shape[0])
     count = (ends[1:] - ends[:-1])[k]
     first = ends[:-1][k]
-    of_a = _C.arange(k.numel()).repeat_interleave(count)
+    of_a = _C.arange(k.numel(), device=k.device).repeat_interleave(count)
     begin = count.cumsum(0) - count
-    of_b = _C.arange(of_a.numel()) - begin[of_a] + first[of_a]
+    of_b = _C.arange(of_a.numel(), device=k.device) - begin[of_a] + first[of_a]
     values = a._values().index_select(0, of_a) * b._values().index_select(0, of_b)
     indices = _C.stack((i[of_a], col[of_b]))
     size = (a.shape[0], b.shape[1])
@@ -166,6 +166,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     if not isinstance(mat1, _Sparse) and not isinstance(mat2, _Sparse):
         raise _refused("addmm", (input, mat1, mat2), {})
     product = mm(mat1, mat2)
+    if not product.dtype.is_floating_point and not product.dtype.is_complex:
+        alpha, beta = int(alpha), int(beta)  # as torch has it
     product = product if alpha == 1 else (product * alpha).to(product.dtype)
     if beta == 0 and not isinstance(input, _Sparse):
         return product
@@ -182,8 +184,12 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None):
     _inner("sampled_addmm", mat1, mat2)
     if input.shape != (mat1.shape[0], mat2.shape[1]):
         raise RuntimeError("sampled_addmm: self and mat1 @ mat2 differ in shape")
-    row, col = as_coo(input)._indices()
-    values = (mat1.index_select(0, row) * mat2.t().index_select(0, col)).sum(1)
+    indices = as_coo(input)._indices()
+    row, col = indices
+    if mat1.is_cpu and mat1.dtype in (_C.float32, _C.float64):
+        values = _C.sparse_dots(indices, mat1, mat2.t())
+    else:
+        values = (mat1.index_select(0, row) * mat2.t().index_select(0, col)).sum(1)
     return again(input, input._values() * beta + values * alpha, "SparseSampledAddmmBackward0")
 
 
@@ -197,8 +203,8 @@ def sparse_mask(self, mask):
                            f"{list(self.shape)} but mask has size {list(mask.shape)}")  # fmt: skip
     if mask.is_sparse and not mask.is_coalesced():
         raise RuntimeError("sparse_mask: mask is uncoalesced")
-    dense = to_dense(self) if isinstance(self, _Sparse) else self
-    values = _C.sparse_take(dense, as_coo(mask)._indices())
+    indices = as_coo(mask)._indices()
+    values = (values_at if isinstance(self, _Sparse) else _C.sparse_take)(self, indices)
     return again(mask, values, "SparseMaskBackward0")
 
 
@@ -211,7 +217,7 @@ def _unsqueeze(self, dim):
     if not -n - 1 <= dim <= n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n - 1}, {n}], but "
                          f"got {dim})")  # fmt: skip
-    t, dim = as_coo(self), dim % (n + 1)
+    t, dim = as_coo(self, "unsqueeze"), dim % (n + 1)
     indices, values, sd = t._indices(), t._values(), t.sparse_dim()
     if dim <= sd:
         zeros = _C.zeros((1, indices.shape[1]), dtype=_C.int64, device=indices.device)
@@ -224,7 +230,7 @@ def _unsqueeze(self, dim):
 
 @_call("squeeze")
 def _squeeze(self, dim=None):
-    t = as_coo(self)
+    t = as_coo(self, "squeeze")
     n, sd = t.dim(), t.sparse_dim()
     drop = [d for d in (range(n) if dim is None else _dims(dim, n)) if t.shape[d] == 1]
     keep = [d for d in range(sd) if d not in drop]
@@ -246,7 +252,7 @@ def _at(index, n, dim):
 @_call("select")
 def select(self, dim, index):
     """One place of a dimension."""
-    t = as_coo(self)
+    t = as_coo(self, "select")
     dim = _dims(dim, t.dim())[0]
     index, sd = _at(index, t.shape[dim], dim), t.sparse_dim()
     size = [s for d, s in enumerate(t.shape) if d != dim]
@@ -265,7 +271,7 @@ def select(self, dim, index):
 
 @_call("narrow_copy", "narrow")
 def _narrow(self, dim, start, length):
-    t = as_coo(self)
+    t = as_coo(self, "narrow")
     dim = _dims(dim, t.dim())[0]
     start = start + t.shape[dim] if start < 0 else start
     if length < 0 or start < 0 or start + length > t.shape[dim]:
@@ -287,7 +293,7 @@ def _narrow(self, dim, start, length):
 
 @_call("index_select")
 def _index_select(self, dim, index):
-    t = as_coo(self)
+    t = as_coo(self, "index_select")
     dim = _dims(dim, t.dim())[0]
     if index.dim() > 1:
         raise IndexError("index_select() argument index must be 1-D LongTensor-like.")
@@ -304,9 +310,9 @@ def _index_select(self, dim, index):
     row = t._indices()[dim][order]
     first, last = _C.searchsorted(row, index), _C.searchsorted(row, index, right=True)
     count = last - first
-    new = _C.arange(index.numel()).repeat_interleave(count)
+    new = _C.arange(index.numel(), device=row.device).repeat_interleave(count)
     begin = count.cumsum(0) - count
-    picked = order[_C.arange(new.numel()) - begin[new] + first[new]]
+    picked = order[_C.arange(new.numel(), device=row.device) - begin[new] + first[new]]
     rows = [new if d == dim else r[picked] for d, r in enumerate(t._indices())]
     values = t._values().index_select(0, picked)
     return make(COO, (_C.stack(rows), values), size, False, "IndexSelectBackward0")
@@ -316,8 +322,8 @@ def _index_select(self, dim, index):
 def _getitem(self, key):
     if not isinstance(self, _Sparse):
         raise _refused("Tensor.__getitem__", (self, key), {})
-    t, dim = self, 0
-    for k in key if isinstance(key, tuple) else (key,):
+    t, dim, keys = self, 0, key if isinstance(key, tuple) else (key,)
+    for i, k in enumerate(keys):
         if isinstance(k, bool) or not isinstance(k, (int, slice)) and k not in (None, ...):
             raise NotImplementedError(
                 f"a tensor of layout {self.layout} is not indexed with {type(k).__name__}"
@@ -325,7 +331,6 @@ def _getitem(self, key):
         if k is None:
             t, dim = _unsqueeze(t, dim), dim + 1
         elif k is ...:
-            keys = key if isinstance(key, tuple) else (key,)
             dim += self.dim() - sum(x is not None and x is not ... for x in keys)
         elif isinstance(k, slice):
             start, stop, step = k.indices(t.shape[dim])
@@ -338,7 +343,16 @@ def _getitem(self, key):
             if dim >= t.dim():
                 raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
             t = select(t, dim, k)
+            if not isinstance(t, _Sparse):  # it had one sparse dimension
+                rest = keys[i + 1 :]
+                _enough(self, keys)
+                return t[(slice(None),) * dim + rest] if rest else t
     return t
+
+
+def _enough(self, keys):
+    if sum(k is not None and k is not ... for k in keys) > self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
 
 
 @_call("cat", "concat", "concatenate")

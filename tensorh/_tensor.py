@@ -132,9 +132,9 @@ def dense_dim(self):
 
 def _to_layout(name):
     def method(self, *args, **kwargs):
-        from . import _sparse_calls
+        from ._sparse import calls
 
-        return _sparse_calls._CALLS[name](self, *args, **kwargs)
+        return calls()[name](self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name}, of torch.sparse."

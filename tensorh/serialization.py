@@ -185,6 +185,21 @@ def _restore(location):
         ) from e
 
 
+# What a trusted file has as classes, which it may call, too.
+_CLASSES = ("torch.Tensor", "torch.nn.parameter.Parameter", "torch.Size", "torch.device")
+
+
+class _Call:
+    """A function of torch's that a trusted file calls: what a Maker makes of its arguments."""
+
+    def __init__(self, loader, maker):
+        self.loader = loader
+        self.maker = maker
+
+    def __call__(self, *args):
+        return self.maker.make(self.loader, args)
+
+
 class _Loader:
     """One file being read."""
 
@@ -220,11 +235,12 @@ class _Loader:
         """What the makers ask of a Machine, where the file is trusted."""
 
     def call(self, full):
-        """A function that makes what a global of torch's own stands for; None if it is none."""
-        found = self._find(full)
+        """What a global of torch's own is where the file is trusted: a function that makes what the
+        file says, a dtype, a type of storages; None for a class and for what is none of them."""
+        found = None if full in _CLASSES else self._find(full)
         if type(found) is not Maker or found.make is None:
             return found
-        return lambda *args: found.make(self, args)
+        return _Call(self, found)
 
     def _find(self, full):
         module, _, name = full.rpartition(".")
@@ -410,17 +426,23 @@ class _Loader:
 
     def _typed(self, machine, args):
         """A tensor with attributes: (function, class, arguments, attributes)."""
-        if len(args) != 4 or type(args[0]) is not Maker or type(args[1]) is not Maker:
+        if len(args) != 4 or type(args[2]) is not tuple:
             _refuse("_rebuild_from_type_v2: wrong arguments")
         known = ("torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
-        parameter = args[1].name == "torch.nn.parameter.Parameter"
-        if args[0].name not in known or type(args[2]) is not tuple:
+        make = args[0].maker if type(args[0]) is _Call else args[0]
+        if type(make) is not Maker or make.name not in known:
             _refuse("_rebuild_from_type_v2: wrong arguments")
-        if args[1].name != "torch.Tensor" and not parameter:
-            _refuse(f"{args[1].name} is no class of tensors")
-        t = args[0].make(machine, args[2])
-        if parameter:
+        kind = args[1]
+        if type(kind) is Maker:
+            kind = {"torch.Tensor": _C.Tensor, "torch.nn.parameter.Parameter": _C.Parameter}.get(
+                kind.name)  # fmt: skip
+        if not isinstance(kind, type) or not issubclass(kind, _C.Tensor):
+            _refuse(f"{getattr(args[1], 'name', 'what it names')} is no class of tensors")
+        t = make.make(machine, args[2])
+        if kind is _C.Parameter:
             t = self._parameter(machine, (t, t.requires_grad))
+        elif kind is not _C.Tensor:
+            t = t.as_subclass(kind)
         self._attributes(t, args[3])
         return t
 
@@ -450,7 +472,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """Loads what save() or torch.save has written, from a path or a file that can seek.
 
     map_location: None, a device, {location: location}, or a function (storage, location); devices
-    that are not there are asked of it, too, where the file holds them as objects.
+    that are not there are asked of it, too, where a file read as data holds them as objects.
     weights_only: None and True read the file as data; False also makes objects of any class, which
     imports and runs what the file names: for files that you trust. mmap=True (paths): tensors lie
     over the file, read when used, and what is written to them stays out of it.
@@ -486,7 +508,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module, name):
         found = self._loader.call(f"{module}.{name}")
-        if found is not None and not (type(found) is Maker and found.name == "torch.Tensor"):
+        if found is not None:
             return found
         if module == "torch" or module.startswith("torch."):
             module = "tensorh" + module[len("torch") :]

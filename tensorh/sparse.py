@@ -121,7 +121,8 @@ def spdiags(diagonals, offsets, shape, layout=None):
     if layout not in (None, _C.sparse_coo, _C.sparse_csr, _C.sparse_csc):
         raise RuntimeError("Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got "
                            f"{layout}")  # fmt: skip
-    j = _C.arange(min(d.shape[1], columns))
+    o = o.to(d.device)
+    j = _C.arange(min(d.shape[1], columns), device=d.device)
     i = j - o.unsqueeze(1)
     inside = ((i >= 0) & (i < rows)).nonzero().t()
     indices = _C.stack((i[tuple(inside)], inside[1]))

@@ -27,8 +27,8 @@ TN_API bool tn_detach_inplace_at(const char *file, int line, tn_tensor *t);
 #define tn_detach_(t) tn_detach_inplace_at(__FILE__, __LINE__, t)
 /* t's .grad, borrowed; NULL if there is none. */
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t);
-/* Sets .grad, as one more owner of grad; NULL clears it. False and INVALID if
- * shape or dtype differ. */
+/* Sets .grad, as one more owner of grad; NULL clears it. False and INVALID if shape, dtype or
+ * device differ, UNSUPPORTED if grad is sparse in another layout than COO. */
 TN_API bool tn_set_grad_at(const char *file, int line, tn_tensor *t, tn_tensor *grad);
 #define tn_set_grad(t, grad) tn_set_grad_at(__FILE__, __LINE__, t, grad)
 TN_API bool tnp_set_grad(tn_tensor *t, tn_tensor *grad);
@@ -165,9 +165,10 @@ TN_API bool tn_function_written(tn_function *f, int i);
  * history and as the gradient must see it, once the call has been made; what it returns, NULL with
  * an error, is kept in its place. unpack gives it back when a gradient reads it, which may be
  * several times or never: a tensor of the same shape, NULL with an error. drop(value) ends it; it
- * may be NULL. pack must not write the tensor. The innermost hooks count. A call whose pack fails,
- * fails; what it wrote in place is written. unpack, drop and release(user) may be called in another
- * thread; release is called once. */
+ * may be NULL. pack must not write the tensor, nor free or pack what the call keeps: that is an
+ * error of AUTOGRAD. The innermost hooks count. A call whose pack fails, fails; what it wrote in
+ * place is written. unpack, drop and release(user) may be called in another thread; release is
+ * called once. */
 typedef struct tn_saved_hooks {
     void *(*pack)(tn_tensor *t, void *user);
     tn_tensor *(*unpack)(void *value, void *user);

@@ -192,6 +192,7 @@ struct int_list {
     int_list() : value(tn_empty_dims()) {}
     int_list(tn_ints l) : value(l) {}
     int_list(std::initializer_list<integer> l) : value(tn_empty_dims()) {
+        static_assert(sizeof(integer) == sizeof(int64_t), "a list of them is one for C");
         if (l.size()) value = tn_ints_of(&l.begin()->value, (int64_t)l.size());
     }
     template <class C, class = typename detail::only<decltype(detail::data_of(detail::some<C>())),
@@ -297,7 +298,9 @@ struct tensor_list {
     tensor_list() : value(tn_tensors_of(nullptr, -1)) {}
     tensor_list(tn_tensors l) : value(l) {}
     tensor_list(std::initializer_list<tensor_ref> l)
-        : value(tn_tensors_of(l.size() ? &l.begin()->value : nullptr, (int64_t)l.size())) {}
+        : value(tn_tensors_of(l.size() ? &l.begin()->value : nullptr, (int64_t)l.size())) {
+        static_assert(sizeof(tensor_ref) == sizeof(tn_tensor *), "a list of them is one for C");
+    }
     template <class C, class = typename detail::only<decltype(detail::data_of(detail::some<C>())),
                                                      tensor>::type>
     tensor_list(const C &c)

@@ -353,8 +353,8 @@ struct named : tn_named { /* a list of them is one for C */
 } // namespace detail
 /* Tensors as a safetensors file; see tn_safetensors_save.
  *     tn::save("two.safetensors", {{"x", x}, {"y", y}}); */
-inline bool save(const char *path, std::initializer_list<detail::named> l,
-                 site at = site::here()) {
+inline bool save(const char *path, std::initializer_list<detail::named> l, site at = site::here()) {
+    static_assert(sizeof(detail::named) == sizeof(tn_named), "a list of them is one for C");
     const bool ok = tn_safetensors_save_at(at.file, at.line, path, l.begin(),
                                            static_cast<int64_t>(l.size()), nullptr, 0);
     if (!ok) detail::check();

@@ -248,7 +248,9 @@ class loader {
         explicit iterator(loader *of) : of_(of) {
             if (of_) ++*this;
         }
-        batch &operator*() { return batch_; }
+        batch &operator*() & { return batch_; }
+        const batch &operator*() const & { return batch_; }
+        batch operator*() && { return static_cast<batch &&>(batch_); }
         batch *operator->() { return &batch_; }
         iterator &operator++() {
             if (!of_->next(batch_, of_->at_)) of_ = nullptr;

@@ -59,10 +59,14 @@ class named_tensors {
 
       public:
         explicit iterator(const tn_named *at) : at_(at), each_() {}
-        named_tensor &operator*() {
+        named_tensor &operator*() & {
             each_.name = at_->name;
             each_.value = tensor(at_->tensor);
             return each_;
+        }
+        named_tensor operator*() const & { /* of a temporary, too */
+            const named_tensor each = {at_->name, tensor(at_->tensor)};
+            return each;
         }
         iterator &operator++() {
             at_++;
@@ -80,6 +84,20 @@ namespace nn {
 /* --- module ----------------------------------------------------------------------------------- */
 
 class named_modules;
+class module;
+
+namespace calls { /* private */
+/* Whether a call of F takes a module and its path. The functions of apply ask this first, so that
+ * one that takes both a path and none gets it, and is compiled for that alone. */
+template <class F, class = void>
+struct takes_path {
+    typedef nn::module alone; /* what it takes in its place */
+};
+template <class F>
+struct takes_path<F, decltype(void(detail::place<F>()(detail::place<nn::module>(), "")))> {
+    typedef bool type;
+};
+} // namespace calls
 
 class module {
   protected:
@@ -164,13 +182,12 @@ class module {
     }
     /* The modules directly below:     for (tn::nn::named_module each : net.children()) ... */
     named_modules children() const;
-    /* Calls f(module), or f(module, path), for this and all modules below, parents first. */
+    /* Calls f(module, path), or f(module) if it takes no path, for this and all modules below,
+     * parents first. */
     template <class F>
-    auto apply(F f, site at = site::here()) const
-        -> decltype(f(detail::place<nn::module>()), bool());
-    template <class F>
-    auto apply(F f, site at = site::here()) const
-        -> decltype(f(detail::place<nn::module>(), ""), bool());
+    typename calls::takes_path<F>::type apply(F f, site at = site::here()) const;
+    template <class F, class M = typename calls::takes_path<F>::alone>
+    auto apply(F f, site at = site::here()) const -> decltype(void(f(detail::place<M>())), bool());
 
     const nn::module &train(bool training = true) const {
         tn_module_train(p_, training);
@@ -242,10 +259,14 @@ class named_modules {
 
       public:
         iterator(tn_module *m, int i) : m_(m), i_(i), each_() { find(); }
-        named_module &operator*() {
+        named_module &operator*() & {
             each_.name = m_->part[i_].name;
             each_.value = nn::module(tn_part_child_of(m_, i_));
             return each_;
+        }
+        named_module operator*() const & { /* of a temporary, too */
+            const named_module each = {m_->part[i_].name, nn::module(tn_part_child_of(m_, i_))};
+            return each;
         }
         iterator &operator++() {
             i_++;
@@ -347,14 +368,13 @@ inline int64_t add_hook(tn_module *m, int when, tn_module_hook_fn run, const F &
 } // namespace calls
 
 template <class F>
-inline auto module::apply(F f, site at) const -> decltype(f(detail::place<nn::module>()), bool()) {
-    const calls::without_path<F> run = {f};
-    return apply(run, at);
-}
-template <class F>
-inline auto module::apply(F f, site at) const
-    -> decltype(f(detail::place<nn::module>(), ""), bool()) {
+inline typename calls::takes_path<F>::type module::apply(F f, site at) const {
     return told(tn_module_walk_at(at.file, at.line, p_, &calls::visit<F>, &f));
+}
+template <class F, class M>
+inline auto module::apply(F f, site at) const -> decltype(void(f(detail::place<M>())), bool()) {
+    calls::without_path<F> run = {f};
+    return apply(run, at);
 }
 template <class F>
 inline int64_t module::hook_before(F f, site at) const {
@@ -374,13 +394,20 @@ class members {
 
   public:
     members(tn_module *m, int i) : m_(m), i_(i) {}
-    nn::module &operator*() { return each_ = nn::module(tn_part_child_of(m_, i_)); }
+    nn::module &operator*() & { return each_ = nn::module(tn_part_child_of(m_, i_)); }
+    nn::module operator*() const & { return nn::module(tn_part_child_of(m_, i_)); }
     members &operator++() {
         i_++;
         return *this;
     }
     bool operator!=(const members &o) const { return i_ != o.i_; }
     bool operator==(const members &o) const { return i_ == o.i_; }
+};
+/* The first of several modules as arguments, with the line of the call. */
+struct placed {
+    const nn::module &first;
+    site at;
+    placed(const nn::module &m, site s = site::here()) : first(m), at(s) {}
 };
 } // namespace calls
 
@@ -487,24 +514,24 @@ class module_of : public kept<K, nn::module>::type {
 } // namespace detail
 
 /* Of a class whose constructor takes a list: sequential net{a, b}; net.append(c); net[0]. */
-#define TNI_MODULE_LIST(name)                                                                \
-    name(std::initializer_list<nn::module> l, site at = site::here()) {                      \
-        const tn_nn_##name##_args a = {TN_NO_DTYPE, TN_NO_DEVICE, modules_ref(l).value};     \
-        this->made(tn_nn_##name##_at(at.file, at.line, &a));                                 \
-    }                                                                                        \
-    explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {} \
-    template <class... M> /* sequential(a, b) as sequential{a, b} */                         \
-    name(const nn::module &a, const nn::module &b, const M &...m) : name({a, b, m...}) {}    \
-    bool append(const nn::module &m, site at = site::here()) const {                         \
-        return this->told(                                                                   \
-            tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));       \
-    }                                                                                        \
-    size_t size() const { return this->p_ ? static_cast<size_t>(this->p_->nparts) : 0; }     \
-    nn::module operator[](int i) const { /* undefined if there is none */                    \
-        const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                          \
-        return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                     \
-    }                                                                                        \
-    calls::members begin() const { return calls::members(this->p_, 0); }                     \
+#define TNI_MODULE_LIST(name)                                                                     \
+    name(std::initializer_list<nn::module> l, site at = site::here()) {                           \
+        const tn_nn_##name##_args a = {TN_NO_DTYPE, TN_NO_DEVICE, modules_ref(l).value};          \
+        this->made(tn_nn_##name##_at(at.file, at.line, &a));                                      \
+    }                                                                                             \
+    explicit name(site at = site::here()) : name(std::initializer_list<nn::module>(), at) {}      \
+    template <class... M> /* sequential(a, b) as sequential{a, b} */                              \
+    name(calls::placed a, const nn::module &b, const M &...m) : name({a.first, b, m...}, a.at) {} \
+    bool append(const nn::module &m, site at = site::here()) const {                              \
+        return this->told(                                                                        \
+            tn_module_append_at(at.file, at.line, this->p_, tn_module_hold(m.get())));            \
+    }                                                                                             \
+    size_t size() const { return this->p_ ? static_cast<size_t>(this->p_->nparts) : 0; }          \
+    nn::module operator[](int i) const { /* undefined if there is none */                         \
+        const bool in = this->p_ && i >= 0 && i < this->p_->nparts;                               \
+        return nn::module(in ? tn_part_child_of(this->p_, i) : nullptr);                          \
+    }                                                                                             \
+    calls::members begin() const { return calls::members(this->p_, 0); }                          \
     calls::members end() const { return calls::members(this->p_, static_cast<int>(size())); }
 
 namespace nn {

@@ -559,7 +559,8 @@ class tensor::iterator {
 
   public:
     iterator(const tensor &of, int64_t i, site at) : of_(of), i_(i), at_(at) {}
-    tensor &operator*() { return row_ = of_.select(0, i_, at_); }
+    tensor &operator*() & { return row_ = of_.select(0, i_, at_); }
+    tensor operator*() const & { return of_.select(0, i_, at_); } /* of a temporary, too */
     iterator &operator++() {
         i_++;
         return *this;

@@ -258,8 +258,9 @@ class lbfgs {
             return c->last.get();
         }
     };
-    /* C takes 0 as "not given": a number nobody tells from 0, and an integer that is refused. */
-    static double given(double v) { return v == 0 ? 5e-324 : v; }
+    /* C takes 0 as "not given": a number nobody tells from 0, normal so that processors that take
+     * denormals as 0 read it, and an integer that is refused. */
+    static double given(double v) { return v == 0 ? 2.2250738585072014e-308 : v; }
     static int64_t given(integer v) { return v.value == 0 ? -1 : v.value; }
 
   public:
@@ -323,15 +324,25 @@ class scaler {
         if (!ok) detail::check();
         return ok;
     }
-    /* C takes 0 as "not given": a number and an integer that are refused. */
-    static double given(double v) { return v == 0 ? -1 : v; }
+    /* C takes 0 as "not given": an option that is 0, or NULL. */
+    static const char *zero(const scaler_options &o) {
+        return o.init_scale == 0              ? "init_scale"
+               : o.growth_factor == 0         ? "growth_factor"
+               : o.backoff_factor == 0        ? "backoff_factor"
+               : o.growth_interval.value == 0 ? "growth_interval"
+                                              : nullptr;
+    }
 
   public:
-    explicit scaler(scaler_options o = scaler_options(), site at = site::here()) {
-        const int64_t interval = o.growth_interval.value;
-        const tn_scaler_args a = {given(o.init_scale), given(o.growth_factor),
-                                  given(o.backoff_factor), interval ? interval : -1};
-        p_ = tn_scaler_new_at(at.file, at.line, &a);
+    explicit scaler(scaler_options o = scaler_options(), site at = site::here()) : p_(nullptr) {
+        const tn_scaler_args a = {o.init_scale, o.growth_factor, o.backoff_factor,
+                                  o.growth_interval.value};
+        const char *name = zero(o);
+        if (name)
+            tn_error_set(TN_INVALID, at.file, at.line, "scaler: %s is 0, but must be positive",
+                         name);
+        else
+            p_ = tn_scaler_new_at(at.file, at.line, &a);
         told(p_ != nullptr);
     }
     scaler(scaler &&o) noexcept : p_(o.p_) { o.p_ = nullptr; }

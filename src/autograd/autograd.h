@@ -72,20 +72,33 @@ typedef struct tni_saved_edge {
     tn_tensor *leaf;
     int out;
 } tni_saved_edge;
-/* What the innermost hooks make of t; NULL with an error. */
-TN_PRIV tni_packed *tni_pack(tni_block *b, tn_tensor *t);
+/* What these hooks make of t; NULL with an error. The caller counts them. */
+TN_PRIV tni_packed *tni_pack(tni_block *b, tni_saved_hooks *s, tn_tensor *t);
 /* The same of t with what it leads to, which the packed one counts. */
-TN_PRIV tni_packed *tni_pack_whole(tni_block *b, tn_tensor *t);
+TN_PRIV tni_packed *tni_pack_whole(tni_block *b, tni_saved_hooks *s, tn_tensor *t);
 TN_PRIV const tni_saved_edge *tni_packed_edge(const tni_packed *p);
 TN_PRIV void tni_packed_drop(tni_block *b, tni_packed *p);
 /* The tensor again, of the shape that it had, with the history of the edge; NULL with an error. */
 TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge);
 
-/* Gradients of which one may be sparse (sparse.c): their sum; a sparse one with values of its own;
- * one that is dense. NULL with an error. */
-TN_PRIV tn_tensor *tni_grad_sum_sparse(tni_block *b, tn_tensor *x, tn_tensor *y);
-TN_PRIV tn_tensor *tni_grad_copy_sparse(tni_block *b, tn_tensor *t);
-TN_PRIV tn_tensor *tni_grad_dense(tn_tensor *t);
+/* False with an error where t is sparse, but no COO: such gradients are taken nowhere. sparse.c */
+TN_PRIV bool tni_grad_layout(tni_block *b, const tn_tensor *t, const char *what);
+/* What backward does with a sparse gradient: makes it dense; adds gradients of which one is sparse;
+ * copies its values. NULL with an error. Each sparse tensor carries them (sparse.c). */
+typedef struct tni_sparse_ways {
+    tn_tensor *(*dense)(tni_block *b, tn_tensor *t);
+    tn_tensor *(*sum)(tni_block *b, tn_tensor *x, tn_tensor *y);
+    tn_tensor *(*copy)(tni_block *b, tn_tensor *t);
+} tni_sparse_ways;
+/* Those of a tensor; NULL: it is not sparse. */
+TNI_INLINE const tni_sparse_ways *tni_ways_of(const tn_tensor *t) {
+    const tni_extra *e = TNI_UNLIKELY(t->flags & TNI_SPARSE) ? tni_extra_there(t) : NULL;
+    return e ? e->ways : NULL;
+}
+TNI_INLINE tn_tensor *tni_grad_dense(tni_block *b, tn_tensor *t) {
+    const tni_sparse_ways *w = t ? tni_ways_of(t) : NULL;
+    return w ? w->dense(b, t) : t;
+}
 
 /* A custom function (function.c), in the node of its call. */
 struct tn_function {

@@ -34,8 +34,7 @@ static bool engine_accumulate(tni_engine *e, tn_tensor **to, tn_tensor *grad) {
         !sum->base && sum->owner == e->b && sum->flags & TNI_CONTIGUOUS &&
         tni_load(&sum->storage->refs) == 1 && !(grad->flags & TNI_SPARSE))
         return tnp_add_(sum, grad, 1) != NULL;
-    sum = (sum->flags | grad->flags) & TNI_SPARSE ? tni_grad_sum_sparse(e->b, sum, grad)
-                                                  : tnp_add(sum, grad, 1);
+    sum = tni_grad_sum(e->b, sum, grad);
     if (!sum) return false;
     tni_retain(sum);
     tni_release(e->b, *to);
@@ -83,6 +82,8 @@ static void engine_clear(tni_engine *e, tni_node *n) {
  * leads to one is followed. */
 static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     tni_node *n = (tni_node *)edge;
+    if (TNI_UNLIKELY(grad->flags & TNI_SPARSE) && !tni_grad_layout(e->b, grad, "backward"))
+        return false;
     if (tni_edge_is_leaf(edge)) {
         tni_entry *entry = tni_entry_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
@@ -90,7 +91,8 @@ static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
-    if (TNI_UNLIKELY(grad->flags & TNI_SPARSE) && !(grad = tni_grad_dense(grad))) return false;
+    if (TNI_UNLIKELY(grad->flags & TNI_SPARSE) && !(grad = tni_grad_dense(e->b, grad)))
+        return false;
     /* A node that had no gradient yet is claimed and queued; a failure gives it back. */
     /* Claimed to the end: no other backward may run through it meanwhile. */
     if (!engine_claim(e, n)) return false;

@@ -3,6 +3,7 @@
 #ifndef TNI_AUTOGRAD_ENGINE_H
 #define TNI_AUTOGRAD_ENGINE_H
 
+#include "../api/ops/elementwise.h"
 #include "autograd.h"
 
 enum { TNI_HEAP = 32, TNI_TABLE = 8 };
@@ -45,6 +46,12 @@ TN_PRIV tni_node *tni_queue_pop(tni_engine *e);
 TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool make);
 /* A hook is about to run: nodes that lose their last count wait until the end of this backward. */
 TN_PRIV void tni_engine_hold(tni_engine *e);
+
+/* x + y, each of which may be sparse; NULL with an error. */
+TNI_INLINE tn_tensor *tni_grad_sum(tni_block *b, tn_tensor *x, tn_tensor *y) {
+    const tni_sparse_ways *w = tni_ways_of(x) ? tni_ways_of(x) : tni_ways_of(y);
+    return w ? w->sum(b, x, y) : tnp_add(x, y, 1);
+}
 
 /* Adds staged gradients to .grad. Fails, with nothing changed, before the first one or not at all;
  * hooks that see the new .grad may fail after it. */

@@ -212,17 +212,21 @@ static bool function_output(tni_block *b, const function_block *k, tn_tensors in
 
 /* Each saved tensor gives way to what the hooks of the thread make of it. */
 static bool function_pack(tni_block *b, const tn_function *f) {
-    for (int64_t i = 0; i < f->nsaved; i++) {
+    tni_saved_hooks *hooks = tni_calls(b)->saved;
+    bool ok = true;
+    tni_fetch_add_relaxed(&hooks->refs, 1u); /* a hook may close them */
+    for (int64_t i = 0; ok && i < f->nsaved; i++) {
+        tni_packed *p = tni_pack_whole(b, hooks, f->saved[i].t);
         function_saved *e = &f->saved[i];
-        tni_packed *p = tni_pack_whole(b, e->t);
-        if (!p) return false;
+        if (!(ok = p != NULL)) break;
         e->packed = p;
         tni_release(b, e->t);
         tni_storage_release(b, e->storage);
         e->t = NULL;
         e->storage = NULL;
     }
-    return true;
+    tni_saved_forget(b, hooks);
+    return ok;
 }
 
 /* Hangs one node on the outputs. */

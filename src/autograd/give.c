@@ -29,7 +29,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
         g->give[slot] = t;
         return;
     }
-    if (TNI_UNLIKELY(t->flags & TNI_SPARSE) && !(t = tni_grad_dense(t))) return;
+    if (TNI_UNLIKELY(t->flags & TNI_SPARSE) && !(t = tni_grad_dense(g->block, t))) return;
     if (t->flags & TNI_STACK) /* a number outlives this call as a tensor; a ghost has no data */
         t = tnp_clone(t, (tn_memory_format)0);
     /* Of a real input only the real part counts; then to its shape, then to its dtype. */

@@ -114,7 +114,7 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     if (b->failed) return false;
     /* What it returned takes the gradient's place if it has the same shape and dtype. */
     if (!now || now == *grad || after) return true;
-    if (!tni_belongs(b, now, "a hook")) return false;
+    if (!tni_belongs(b, now, "a hook") || !tni_grad_layout(b, now, "a hook")) return false;
     if (!tni_same_shape(now, *grad))
         return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of a different shape");
     if (tn_dtype_of(now) != tn_dtype_of(*grad))

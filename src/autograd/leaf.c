@@ -83,6 +83,9 @@ static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
         return tni_error(b, TN_INVALID,
                          "tn_set_grad: the gradient must have the tensor's shape and dtype");
+    if (grad && !tni_grad_layout(b, grad, "tn_set_grad")) return false;
+    if (grad && grad->device != t->device)
+        return tni_error(b, TN_INVALID, "tn_set_grad: the gradient must be on the tensor's device");
     /* Counted before the old one is dropped: it may be the same. */
     tni_retain(grad);
     old = t->grad;

@@ -8,6 +8,7 @@ struct tni_packed {
     void (*drop)(tni_block *b, tni_packed *p); /* first: call/node.c knows no more */
     tni_saved_hooks *hooks;                    /* counted */
     tni_block *owner;
+    uint32_t refs; /* of the slot, and of each unpack that runs: the hook may end the slot's */
     void *value;
     tni_saved_edge edge; /* of a custom function's: counted */
     int32_t ndim;
@@ -24,6 +25,7 @@ static int64_t pack_bytes(int ndim) {
     return (int64_t)sizeof(tni_packed) + ndim * (int64_t)sizeof(int64_t);
 }
 TN_PRIV void tni_packed_drop(tni_block *b, tni_packed *p) {
+    if (tni_fetch_add(&p->refs, (uint32_t)-1) != 1) return;
     if (p->hooks->h.drop) p->hooks->h.drop(p->value, p->hooks->h.user);
     tni_saved_forget(b, p->hooks);
     if (p->edge.leaf) tni_release(b, p->edge.leaf);
@@ -53,9 +55,8 @@ static void *pack_value(tni_block *b, const tni_saved_hooks *s, tn_tensor *t) {
     return NULL;
 }
 
-TN_PRIV tni_packed *tni_pack(tni_block *b, tn_tensor *t) {
+TN_PRIV tni_packed *tni_pack(tni_block *b, tni_saved_hooks *s, tn_tensor *t) {
     tni_packed *p = (tni_packed *)tni_need(b, pack_bytes(t->ndim));
-    tni_saved_hooks *s = tni_calls(b)->saved;
     if (!p) return NULL;
     /* Counted first: the hooks may be closed by what they call. */
     tni_fetch_add_relaxed(&s->refs, 1u);
@@ -67,16 +68,17 @@ TN_PRIV tni_packed *tni_pack(tni_block *b, tn_tensor *t) {
     p->drop = tni_packed_drop;
     p->hooks = s;
     p->owner = b;
+    p->refs = 1;
     memset(&p->edge, 0, sizeof p->edge);
     p->ndim = t->ndim;
     memcpy(p->size, t->size, (size_t)t->ndim * sizeof *p->size);
     return p;
 }
 
-TN_PRIV tni_packed *tni_pack_whole(tni_block *b, tn_tensor *t) {
+TN_PRIV tni_packed *tni_pack_whole(tni_block *b, tni_saved_hooks *s, tn_tensor *t) {
     const int64_t mark = tni_begin(b);
     tn_tensor *plain = mark < 0 ? NULL : tni_share(b, t->storage, t);
-    tni_packed *p = plain ? tni_pack(b, plain) : NULL;
+    tni_packed *p = plain ? tni_pack(b, s, plain) : NULL;
     tni_end(b, mark);
     if (!p) return NULL;
     p->edge.out = (int)t->node_out;
@@ -98,7 +100,7 @@ static tn_tensor *pack_header(tni_block *b, tn_tensor *t, const tni_saved_edge *
     return whole;
 }
 
-TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge) {
+static tn_tensor *pack_undone(tni_block *b, const tni_packed *p, const tni_saved_edge *edge) {
     char text[128];
     tn_guard g = tn_guard_begin();
     tn_tensor *t;
@@ -118,4 +120,12 @@ TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge 
         return NULL;
     }
     return pack_header(b, t, edge);
+}
+
+TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge) {
+    tn_tensor *t;
+    tni_fetch_add_relaxed(&p->refs, 1u); /* a backward in the hook may drop it */
+    t = pack_undone(b, p, edge);
+    tni_packed_drop(b, p);
+    return t;
 }

@@ -53,7 +53,8 @@ static bool engine_takes(const tni_engine *e, const tni_entry *entry) {
 /* A copy that lies as .grad is to. */
 static tn_tensor *engine_copy(tni_engine *e, const tni_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *grad = entry->grad, *made;
-    if (grad->flags & TNI_SPARSE) return tni_grad_copy_sparse(e->b, grad);
+    const tni_sparse_ways *ways = tni_ways_of(grad);
+    if (ways) return ways->copy(e->b, grad);
     if (engine_row_major(entry)) return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
     made = tnp_empty_like(leaf, (tn_dtype)grad->dtype, TN_NO_DEVICE);
     return made ? tnp_copy_(made, grad) : NULL;
@@ -86,12 +87,7 @@ static bool engine_ready(tni_engine *e, tni_entry *entry) {
     tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
     if (!engine_fits(e, entry)) return false;
     if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
-    if (!old)
-        made = engine_copy(e, entry);
-    else if ((old->flags | entry->grad->flags) & TNI_SPARSE)
-        made = tni_grad_sum_sparse(e->b, old, entry->grad);
-    else
-        made = tnp_add(old, entry->grad, 1);
+    made = old ? tni_grad_sum(e->b, old, entry->grad) : engine_copy(e, entry);
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);
@@ -203,13 +199,15 @@ static bool engine_wanted_hooks(tni_engine *e) {
 static bool engine_at_places(tni_engine *e, const tni_wanted *w, int64_t i) {
     const tn_tensor *of = w->inputs.at[i];
     const tni_extra *x = tni_extra_there(of);
-    const int last = x->part[2] ? 2 : 1;
-    tn_tensor *part[3] = {x->part[0], x->part[1], x->part[2]};
-    part[last] = w->grads[i];
-    w->grads[i] = tni_sparse_header(e->b, x->layout, part, of->ndim, of->size);
-    if (!w->grads[i]) return false;
-    tni_extra_there(w->grads[i])->coalesced = x->coalesced;
-    return true;
+    tni_extra *made;
+    tn_tensor *part[3];
+    if (!x) return true; /* not reached: it is sparse */
+    memcpy(part, x->part, sizeof part);
+    part[part[2] ? 2 : 1] = w->grads[i];
+    w->grads[i] = tni_sparse_header(e->b, x->layout, part, of->ndim, of->size, x->ways);
+    made = w->grads[i] ? tni_extra_there(w->grads[i]) : NULL;
+    if (made) made->coalesced = x->coalesced;
+    return made != NULL;
 }
 
 TN_PRIV bool tni_hand_out(tni_engine *e) {

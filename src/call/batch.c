@@ -14,8 +14,11 @@ TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each) {
 
 enum { EACH_WORK = 1 << 18 }; /* operations that pay for waking a thread */
 
-TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
-    const int32_t workers = tni_load_relaxed(&f->block->context->threads);
+TN_PRIV bool tni_scratch_each(tn_frame *f, int64_t tasks, int64_t count, int64_t bytes_each) {
+    const int32_t threads = tni_load_relaxed(&f->block->context->threads),
+                  workers = tasks < 1         ? 1
+                            : tasks < threads ? (int32_t)tasks
+                                              : threads;
     int64_t bytes;
     if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
@@ -24,6 +27,9 @@ TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
     f->each_bytes = bytes < TNI_ALIGN ? (int64_t)TNI_ALIGN : bytes & -TNI_ALIGN; /* never none */
     f->workers = workers;
     return tn_scratch(f, workers, f->each_bytes);
+}
+TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
+    return tni_scratch_each(f, INT64_MAX, count, bytes_each);
 }
 
 /* The workers take `grain` tasks at a time from `next`, each into its own part of scratch. */

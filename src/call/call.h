@@ -298,6 +298,8 @@ TN_PRIV bool tni_device_give_copies(tn_frame *f, tn_tensor *const *result);
 TN_PRIV void
 tni_run_nothing(tn_frame *f); /* run of a row that gives a view, or nothing but memory */
 
+/* tn_scratch_each where tn_each has no more than so many tasks. */
+TN_PRIV bool tni_scratch_each(tn_frame *f, int64_t tasks, int64_t count, int64_t bytes_each);
 /* Of a composed row: results to f.out, in the caller's scope. */
 TN_PRIV bool tni_compose(tni_call *c);
 TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */

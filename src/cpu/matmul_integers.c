@@ -42,7 +42,7 @@ TN_PRIV void tni_matmul_integers(tn_context *context, const tni_matmul_plan *p, 
     j.g = *g;
     TNI_PATH(gemm_integers);
     /* A task is a row of c; too little work stays in this thread. */
-    if (p->m * p->n * p->k * p->batches < TNI_MATMUL_WORK)
+    if ((double)p->m * (double)p->n * (double)p->k * (double)p->batches < (double)TNI_MATMUL_WORK)
         for (int64_t i = 0; i < p->batches * p->m; i++) task(&j, i);
     else {
         TNI_PATH(gemm_integers_threads);

@@ -41,9 +41,12 @@ static tn_module *adaptive_cluster(const tn_nn_adaptive_log_softmax_with_loss_se
     tn_module *child[2];
     double power = 1;
     for (int64_t k = 0; k <= i; k++) power *= s->o.div_value;
-    width = floor(width / power);
-    if (!(width < 9e18))
-        return tni_nn_error(TN_INVALID, "div_value is too small"), (tn_module *)NULL;
+    /* Python's //: the floor of the exact quotient. */
+    width = floor((width - fmod(width, power)) / power + 0.5);
+    if (!(width < 9e18)) {
+        tni_nn_error(TN_INVALID, "div_value is too small");
+        return NULL;
+    }
     child[0] = tnp_nn_linear(s->o.in_features, (int64_t)width, false, s->o.dtype, s->o.device);
     child[1] = tnp_nn_linear((int64_t)width, classes, false, s->o.dtype, s->o.device);
     return tnp_nn_sequential(tn_modules_of(child, 2), s->o.dtype, s->o.device);

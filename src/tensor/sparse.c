@@ -68,11 +68,10 @@ static bool sparse_rows_fit(tni_block *b, tn_layout layout, tn_tensor *const *pa
            sparse_is_vector(b, places, part[1], part[2]->size[0]);
 }
 
-/* That the parts are there, of this context, of one device, and dense. */
-static bool sparse_may_be(tni_block *b, tn_layout layout, tn_tensors parts, tn_ints size) {
+TN_PRIV bool tni_sparse_may_be(tni_block *b, int layout, tn_tensors parts, tn_ints size) {
     int64_t numel;
     const int n = layout == TN_SPARSE_COO ? 2 : 3;
-    if ((int)layout <= TN_STRIDED || layout > TN_SPARSE_CSC)
+    if (layout <= TN_STRIDED || layout > TN_SPARSE_CSC)
         return tni_error(b, TN_INVALID, "%s: the layout is none of tn_layout", sparse_what);
     if (parts.n != n || !parts.at)
         return tni_error(b, TN_INVALID, "%s: expected %d parts", sparse_what, n);
@@ -90,11 +89,11 @@ static bool sparse_may_be(tni_block *b, tn_layout layout, tn_tensors parts, tn_i
                              sparse_what);
     }
     return layout == TN_SPARSE_COO ? sparse_coo_fits(b, parts.at, size)
-                                   : sparse_rows_fit(b, layout, parts.at, size);
+                                   : sparse_rows_fit(b, (tn_layout)layout, parts.at, size);
 }
 
 TN_PRIV tn_tensor *tni_sparse_header(tni_block *b, int layout, tn_tensor *const *part, int ndim,
-                                     const int64_t *size) {
+                                     const int64_t *size, const struct tni_sparse_ways *ways) {
     const int n = layout == TN_SPARSE_COO ? 2 : 3;
     tn_tensor *t = tni_header(b, part[n - 1]->dtype, ndim, size, NULL);
     tni_extra *e;
@@ -108,29 +107,13 @@ TN_PRIV tn_tensor *tni_sparse_header(tni_block *b, int layout, tn_tensor *const 
         tni_drop(b, t);
         return NULL;
     }
+    e->ways = ways;
     e->layout = (uint8_t)layout;
     for (int i = 0; i < n; i++) {
         tni_retain(part[i]);
         e->part[i] = part[i];
     }
     return t;
-}
-
-TN_API tn_tensor *tn_sparse_new_at(const char *file, int line, tn_layout layout, tn_tensors parts,
-                                   tn_ints size) {
-    tni_block *b = tni_here();
-    tn_tensor *t = NULL;
-    if (!tni_enter(b, file, line)) return NULL;
-    if (sparse_may_be(b, layout, parts, size))
-        t = tni_sparse_header(b, (int)layout, parts.at, (int)size.n, size.at);
-    return tni_leave(b, t != NULL) ? t : NULL;
-}
-TN_API tn_tensor *tn_sparse_coo_at(const char *file, int line, tn_tensor *indices,
-                                   tn_tensor *values, tn_ints size) {
-    tn_tensor *parts[2];
-    parts[0] = indices;
-    parts[1] = values;
-    return tn_sparse_new_at(file, line, TN_SPARSE_COO, tn_tensors_of(parts, 2), size);
 }
 
 /* What a sparse tensor holds beside its header; NULL: it is strided, or none. */

@@ -481,7 +481,8 @@ typedef struct tni_extra {
     tn_tensor *batch;      /* of a batched tensor: all samples, in dimension 0; counted */
     uint64_t batch_number; /* which batch */
     tn_tensor *part[3];    /* of a sparse tensor; counted */
-    uint8_t layout;        /* tn_layout */
+    const struct tni_sparse_ways *ways; /* what backward does with it (autograd.h) */
+    uint8_t layout;                     /* tn_layout */
     bool coalesced;
 } tni_extra;
 /* NULL where there are none, or nothing but a binding's object that the tensor does not own. */
@@ -508,7 +509,9 @@ TNI_INLINE tn_tensor *tni_all_of(const tn_tensor *t) {
 /* A sparse tensor over parts of one device, which fit (sparse.c); its values, the last part; of
  * another tensor, itself. */
 TN_PRIV tn_tensor *tni_sparse_header(tni_block *b, int layout, tn_tensor *const *part, int ndim,
-                                     const int64_t *size);
+                                     const int64_t *size, const struct tni_sparse_ways *ways);
+/* Whether parts and size make a sparse tensor; if not, false with an error of tn_sparse_new. */
+TN_PRIV bool tni_sparse_may_be(tni_block *b, int layout, tn_tensors parts, tn_ints size);
 TNI_INLINE tn_tensor *tni_values_of(const tn_tensor *t) {
     const tni_extra *e = TNI_UNLIKELY(t->flags & TNI_SPARSE) ? tni_extra_there(t) : NULL;
     return e ? e->part[e->part[2] ? 2 : 1] : (tn_tensor *)(uintptr_t)t;

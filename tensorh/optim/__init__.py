@@ -142,15 +142,19 @@ class _RowOptimizer(Optimizer):
             if type(self).__name__ in ("Adafactor", "Muon"):
                 raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
             self._step_as_real()
+        elif any(_C._sparse_layout(p) for group in self.param_groups for p in group["params"]):
+            _sparse.step(self, self._step_of_row)
         else:
             try:
-                _C._optim_step(self._number(), self.param_groups, self.state)
+                self._step_of_row()
             except NotImplementedError:  # nothing has changed
                 if not _sparse.parts(self.param_groups):
                     raise
-                _sparse.step(self, lambda: _C._optim_step(self._number(), self.param_groups,
-                                                          self.state))  # fmt: skip
+                _sparse.step(self, self._step_of_row)
         return loss
+
+    def _step_of_row(self):
+        _C._optim_step(self._number(), self.param_groups, self.state)
 
     def _check_capturable(self):
         for group in self.param_groups:

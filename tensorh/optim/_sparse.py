@@ -104,6 +104,9 @@ def step(optimizer, dense_step):
     parameters, then these."""
     kind = type(optimizer).__name__
     found = parts(optimizer.param_groups)
+    if not found:
+        dense_step()
+        return
     one = _STEPS.get(kind)
     if one is None:
         rest = ", please consider SparseAdam instead" if kind in ("Adam", "AdamW") else ""
@@ -134,6 +137,7 @@ def _sgd(optimizer, p, group):
         buffer = state.get("momentum_buffer")
         buffer = grad.clone() if buffer is None else buffer * momentum + grad * (
             1 - group["dampening"])  # fmt: skip
+        buffer = buffer.coalesce() if buffer.is_sparse else buffer  # or each step adds elements
         grad = grad + buffer * momentum if group["nesterov"] else buffer
 
     def update():

@@ -289,7 +289,10 @@ class Optimizer:
     def zero_grad(self, set_to_none=True):
         """Drops the gradients of all parameters, or (set_to_none=False) fills them with zero."""
         for group in self.param_groups:
-            _C._optim_zero_grad(group["params"], set_to_none)
+            params = group["params"]
+            if any(map(_C._sparse_layout, params)):  # whose values have the gradient
+                params = [p._values() if _C._sparse_layout(p) else p for p in params]
+            _C._optim_zero_grad(params, set_to_none)
 
     def step(self, closure=None):
         """One step; closure computes the loss again and returns it."""

@@ -58,6 +58,13 @@ static std::vector<int64_t> order_in_c(int workers) {
     tn_free(x);
     return seen;
 }
+static void the_first_batch_outlives_its_iterator() {
+    tn::data::loader loader(tn::data::tensors({tn::arange(6)}), batches_of(2));
+    auto &&batch = *loader.begin();
+    CHECK(batch[0].sum().item() == 1);
+    const auto it = loader.begin();
+    CHECK((*it)[0].sum().item() == 1 && tn_ok());
+}
 static void a_seed_shuffles_as_in_c() {
     const std::vector<int64_t> c = order_in_c(0);
     for (int workers = 0; workers < 3; workers++) {
@@ -277,6 +284,7 @@ static void a_checkpoint_resumes() {
 
 static const check_test tests[] = {
     CHECK_TEST(a_range_is_an_epoch),
+    CHECK_TEST(the_first_batch_outlives_its_iterator),
     CHECK_TEST(a_seed_shuffles_as_in_c),
     CHECK_TEST(a_set_of_your_own),
     CHECK_TEST(an_item_that_fails_ends_the_range),

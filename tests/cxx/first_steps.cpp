@@ -2,6 +2,7 @@
 #include "show.h"
 
 #include <list>
+#include <type_traits>
 #if __cplusplus >= 202002L
 #include <span>
 #endif
@@ -402,6 +403,14 @@ static void iteration_gives_rows_that_write() {
     auto it = (x + 1).begin();
     ++it;
     CHECK_SHOWS(*it, "int64[2] 4 5");
+    const auto still = it;
+    CHECK_SHOWS(*still, "int64[2] 4 5");
+    const tn::tensor &first = *(x * 2).begin(); // a row of its own, since the iterator is gone
+    auto &&second = *it;
+    CHECK_SHOWS(first, "int64[2] 2 4");
+    CHECK(&second == &*it);
+    static_assert(!std::is_reference<decltype(*x.begin())>::value,
+                  "a temporary's row is no reference");
     for (tn::tensor row : tn::zeros({0, 2})) CHECK(!row.defined());
     CHECK(tn_ok());
     for (tn::tensor row : tn::tensor(5)) CHECK(!row.defined());

@@ -2,6 +2,8 @@
  * paths. Values are those of the same calls in C, whose seed gives torch's. */
 #include "told.h"
 
+#include <type_traits>
+
 /* --- classes of rows -------------------------------------------------------------------------- */
 
 static void a_class_and_its_name_in_c_make_the_same_module() {
@@ -86,6 +88,57 @@ static void sequential_takes_modules_of_any_class_and_holds_them() {
                         "    (2): Linear(in_features=8, out_features=2, bias=True)\n"
                         "  )\n  (1): Sequential(\n    (0): ReLU()\n    (1): ReLU()\n  )\n)");
     CHECK(tells(told_by([&] { tn::nn::relu not_this(net[0]); }), "the module is Linear"));
+}
+
+/* The line of the error that `call` leaves, or throws; 0 if there is none. */
+template <class F>
+static int line_of(F call) {
+    tn_error_info e;
+#ifdef TN_EXCEPTIONS
+    try {
+        call();
+    } catch (const tn::error &error) {
+        return error.line;
+    }
+#else
+    call();
+#endif
+    return tn_error_take(&e) ? e.line : 0;
+}
+static void sequential_of_arguments_tells_its_line() {
+    const tn::nn::relu relu;
+    const tn::nn::module none;
+    CHECK_EQ(line_of([&] { tn::nn::sequential{relu, none}; }), __LINE__);
+    CHECK_EQ(line_of([&] { tn::nn::sequential(relu, none); }), __LINE__);
+    CHECK_EQ(line_of([&] { tn::nn::sequential(none, relu, tn::nn::tanh()); }), __LINE__);
+    CHECK_EQ(line_of([&] { tn::nn::module_list(relu, relu, relu, relu, none); }), __LINE__);
+    CHECK(tn_ok());
+}
+
+/* What an iterator that ends at once gives outlives it; one that stays gives a reference. */
+template <class R>
+static bool gives_values(const R &range) {
+    auto it = range.begin();
+    const auto still = it;
+    static_assert(!std::is_reference<decltype(*range.begin())>::value, "of a temporary");
+    static_assert(!std::is_reference<decltype(*still)>::value, "of a constant");
+    static_assert(std::is_reference<decltype(*it)>::value, "for auto &");
+    return &*it == &*it;
+}
+static void what_an_iterator_gives_outlives_it() {
+    const tn::nn::linear first(2, 3);
+    const tn::nn::sequential net{first, tn::nn::relu()};
+    const tn::nn::module_list list{first};
+    const tn::named_tensors all = net.named_parameters();
+    CHECK(gives_values(net) && gives_values(list) && gives_values(all));
+    CHECK(gives_values(net.children()));
+    auto &&child = *net.children().begin();
+    auto &&member = *net.begin();
+    const tn::named_tensor &weight = *all.begin();
+    auto &&value = (*net.named_parameters().begin()).value;
+    CHECK(child.value.is_same(first) && !strcmp(child.name, "0") && member.is_same(first));
+    CHECK(weight.value.is_same(first.weight()) && !strcmp(weight.name, "0.weight"));
+    CHECK(value.is_same(first.weight()) && tn_ok());
 }
 
 static void a_constructor_holds_the_module_it_is_given() {
@@ -336,6 +389,31 @@ static void modules_are_visited_as_torch_does() {
     CHECK(visited == 2 + 4 && tn_ok());
 }
 
+struct counter {
+    int &with_path;
+    void operator()(tn::nn::module &, const char *path = nullptr) const {
+        with_path += path != nullptr;
+    }
+};
+struct either {
+    int &with_path;
+    void operator()(tn::nn::module &) const { with_path -= 100; }
+    void operator()(tn::nn::module &, const char *) { with_path++; }
+};
+static void a_visit_that_may_have_the_path_has_it() {
+    const tn::nn::sequential net{tn::nn::relu(), tn::nn::tanh()};
+    int n = 0;
+    CHECK(net.apply(counter{n}) && n == 3);
+    CHECK(net.apply(either{n}) && n == 6);
+#if __cplusplus >= 201402L
+    CHECK(net.apply([&](auto &&...each) { n += static_cast<int>(sizeof...(each)); }) && n == 12);
+    const auto two = [&](tn::nn::module &m, const char *path) { n += m.defined() && path; };
+    CHECK(net.apply([&](auto &&...each) { two(each...); }) && n == 15); /* is no call of one */
+    CHECK(net.apply([&](auto &m) { n += m.defined(); }) && n == 18);
+#endif
+    CHECK(tn_ok());
+}
+
 /* One option alone, in braces, stands beside a list that one number would do as well (g++). */
 static void one_option_in_braces_is_an_option() {
     const tn::tensor x = tn::ones({1, 1, 6, 6});
@@ -358,6 +436,8 @@ static const check_test tests[] = {
     CHECK_TEST(options_come_by_position_and_by_name),
     CHECK_TEST(calls_of_rows_take_inputs_options_and_give_structs),
     CHECK_TEST(sequential_takes_modules_of_any_class_and_holds_them),
+    CHECK_TEST(sequential_of_arguments_tells_its_line),
+    CHECK_TEST(what_an_iterator_gives_outlives_it),
     CHECK_TEST(a_constructor_holds_the_module_it_is_given),
     CHECK_TEST(names_paths_and_children),
     CHECK_TEST(modes_dtypes_copies_and_files),
@@ -367,6 +447,7 @@ static const check_test tests[] = {
     CHECK_TEST(a_module_that_outlives_its_object_is_an_error),
     CHECK_TEST(make_gives_a_module_that_owns_its_object),
     CHECK_TEST(modules_are_visited_as_torch_does),
+    CHECK_TEST(a_visit_that_may_have_the_path_has_it),
     CHECK_TEST(one_option_in_braces_is_an_option),
 #ifdef TN_EXCEPTIONS
     CHECK_TEST(exceptions_cross_the_tree_and_leave_no_error),

@@ -1,8 +1,11 @@
 """Sparse tensors: layouts, what calls do with them, gradients, optimizers, text and files."""
 
 import copy
+import importlib
 import io
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -250,6 +253,31 @@ def test_embeddings_have_sparse_gradients(bag):
     assert w.grad.layout is torch.strided and w.grad[2].tolist() == [9, 9]
 
 
+def test_sums_of_sparse_gradients_are_bounded():
+    weight = torch.ones(4, 1, requires_grad=True)
+    for i in range(1, 9):
+        F.embedding(torch.tensor([3, 1, 3]), weight, sparse=True).sum().backward()
+        assert weight.grad.is_sparse and weight.grad._nnz() <= 4
+        assert weight.grad.to_dense().flatten().tolist() == [0, i, 0, 2 * i]
+
+
+def test_gradients_by_rows_are_refused():
+    weight, rows = torch.ones(2, 3, requires_grad=True), torch.ones(2, 3).to_sparse_csr()
+    with pytest.raises(RuntimeError, match="sparse_csr"):
+        weight.grad = rows
+    with pytest.raises(RuntimeError, match="sparse_csr"):
+        weight.backward(rows)
+    with pytest.raises(RuntimeError, match="sparse_csr"):
+        (weight * 1).backward(rows)
+    assert weight.grad is None
+
+
+@pytest.mark.parametrize("call", ["torch.ones(2).to_sparse()", "torch.ones(2, 2).to_sparse_csr()",
+                                  "torch.sparse_coo_tensor([[0]], [1.0])"])  # fmt: skip
+def test_any_call_may_be_the_first(call):
+    subprocess.run([sys.executable, "-c", f"import tensorh as torch; {call}"], check=True)
+
+
 def losses(make, sparse, steps=5):
     emb, lin = nn.Embedding(8, 3, sparse=sparse), nn.Linear(3, 2)
     with torch.no_grad():
@@ -376,3 +404,161 @@ def test_gradients_that_are_asked_for():
     model.register_buffer("adj", coo())
     model.double().load_state_dict(copy.deepcopy(model).state_dict())
     assert model.adj.dtype is torch.float64 and torch.equal(model.adj.to_dense(), DENSE.double())
+
+
+@pytest.mark.parametrize("layout", ["uncoalesced", "coalesced", "csr"])
+@pytest.mark.parametrize(("options", "want"), [
+    ({}, [-1.0, 3.5, 0.5]),  # torch 2.15
+    ({"momentum": 0.9}, [-8.32969, 2.68559, -6.82969]),
+    ({"momentum": 0.5, "nesterov": True}, [-4.628125, 3.096875, -3.128125]),
+])  # fmt: skip
+def test_steps_of_a_sparse_leaf(layout, options, want):
+    s = {"uncoalesced": coo(), "coalesced": coo().coalesce(), "csr": coo().to_sparse_csr()}[layout]
+    s.requires_grad_()
+    optimizer = torch.optim.SGD([s], lr=0.1, **options)
+    for _ in range(5):
+        optimizer.zero_grad()
+        assert s.grad is None
+        torch.sparse.mm(s, torch.arange(6.0).reshape(3, 2)).sum().backward()
+        optimizer.step()
+        assert s.requires_grad and s.is_leaf and s._nnz() <= 4
+        assert s.grad.to_dense().tolist() == [[0, 0, 9], [1, 0, 9]]
+    assert s.to_dense()[DENSE != 0].tolist() == pytest.approx(want)
+    optimizer.zero_grad(set_to_none=False)
+    assert not s.grad.to_dense().any()
+    optimizer.zero_grad()
+    optimizer.step()  # without a gradient
+    assert s.to_dense()[DENSE != 0].tolist() == pytest.approx(want)
+
+
+def test_a_leaf_that_is_written_stays_one():
+    s = coo(True)
+    torch.sparse.mm(s, torch.arange(6.0).reshape(3, 2)).sum().backward()
+    with torch.no_grad():
+        for write in (lambda: s.mul_(2), lambda: s.copy_(s * 2), lambda: s.add_(s),
+                      lambda: s.sub_(s, alpha=2), lambda: s.abs_(), lambda: s.div_(4)):  # fmt: skip
+            assert write() is s and s.requires_grad and s.is_leaf
+            assert s.grad.to_dense().tolist() == [[0, 0, 9], [1, 0, 9]]
+        assert torch.equal(s.to_dense(), 2 * DENSE)
+        s.zero_()
+    assert s.requires_grad and s.is_leaf and s._nnz() == 0
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        s.mul_(2)
+
+
+def test_sums_do_not_grow_without_bound():
+    weight = torch.zeros(4, 2, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
+    for k in range(20):
+        optimizer.zero_grad()
+        F.embedding(torch.tensor([k % 3, 1, 1]), weight, sparse=True).sum().backward()
+        optimizer.step()
+        assert optimizer.state[weight]["momentum_buffer"]._nnz() <= 4
+    t = coo()
+    for _ in range(20):
+        t = t + coo()
+        assert t._nnz() <= 10  # places and what was added last
+    assert torch.equal(t.to_dense(), 21 * DENSE)
+
+
+def test_keys_behind_the_last_sparse_dimension():
+    h = torch.sparse_coo_tensor([[0, 2, 2]], [[1.0, 2], [3, 4], [5, 6]], (3, 2))
+    d, v = h.to_dense(), torch.sparse_coo_tensor([[0, 2, 2]], [1.0, 2, 3], (4,))
+    for key in ((2, 1), (2, slice(0, 1)), (2, None), (2, None, 1), (2, ...), (2, ..., 1),
+                (2, ..., None), (2, [1, 0]), (1, 0), (-1, -1)):  # fmt: skip
+        made = h[key]
+        assert made.layout is torch.strided and torch.equal(made, d[key]), key
+    for key in ((1, 2), (1, 0), (..., 1, 2), (1, ..., 2), (1, 2, None), (1, 2, ...)):
+        assert torch.equal(coo()[key], DENSE[key]), key
+    assert v[2].item() == 5 and v[2, None].tolist() == [5] and v[..., 2].item() == 5
+    for f in (lambda: v[2, 0], lambda: h[2, 0, 0], lambda: coo()[1, 2, 0], lambda: h[2, 5]):
+        with pytest.raises(IndexError):
+            f()
+    with pytest.raises(TypeError, match="index_select: expected a sparse tensor.*strided"):
+        torch.index_select(DENSE, 0, v.to(torch.int64))
+
+
+def test_arguments_out_of_range():
+    m, i = torch.eye(3).to_sparse(), (2 * torch.eye(3)).long().to_sparse()
+    d = torch.ones(3, 3, dtype=torch.int64)
+    for dims, kind, text in (((2, 3), IndexError, "but got 2"), ((0, 0), RuntimeError, "duplicate"),
+                             ((-3, 0), IndexError, "but got -3"), ((0,), RuntimeError, "length")):
+        with pytest.raises(kind, match=text):
+            m.permute(*dims)
+    assert torch.equal(m.permute(-1, 0).to_dense(), torch.eye(3))
+    for f in (lambda: torch.add(i, i, alpha=1.5), lambda: torch.sub(i, i, alpha=2.0),
+              lambda: torch.add(d, i, alpha=1.5), lambda: d.add_(i, alpha=1.5),
+              lambda: i.add_(i, alpha=1.5), lambda: torch.sub(d, i, alpha=1.5)):  # fmt: skip
+        with pytest.raises(RuntimeError, match="argument alpha must not be a floating point"):
+            f()
+    with pytest.raises(RuntimeError, match="Boolean alpha only"):
+        torch.add(m, m, alpha=True)
+    with pytest.raises(RuntimeError, match="must not be a complex"):
+        torch.add(m, m, alpha=1j)
+    with pytest.raises(RuntimeError, match="can't be cast to torch.int64"):
+        i.add_(m)
+    assert torch.add(i, m, alpha=1.5).to_dense()[0, 0].item() == 3.5
+    assert torch.add(i, i, alpha=torch.tensor(2)).to_dense()[0, 0].item() == 6
+    assert torch.sparse.addmm(d, i, d, alpha=1.5, beta=1.5).tolist() == [[3] * 3] * 3  # as torch's
+
+
+def test_places_alone_are_looked_up():
+    """Of shapes that no memory holds."""
+    n = 2**25
+    s = torch.sparse_coo_tensor([[5, n - 1, 7], [n - 2, 3, 7]], [1.0, 2.0, 3.0], (n, n))
+    s = s.coalesce().requires_grad_()
+    mask = torch.sparse_coo_tensor([[7, 8, n - 1], [7, 8, 3]], [1.0, 1.0, 1.0], (n, n)).coalesce()
+    made = s.sparse_mask(mask)
+    assert made._values().tolist() == [3.0, 0.0, 2.0] and made._indices().equal(mask._indices())
+    made.sum().backward()
+    assert s.grad.coalesce()._values().tolist() == [0.0, 1.0, 1.0]
+    s.grad = mask * 4
+    assert s.grad.coalesce()._values().tolist() == [0.0, 4.0, 4.0]
+    assert s.any() and not (s * 0).any() and not torch.sparse_coo_tensor((n, n)).any()
+    assert not torch.sparse_coo_tensor((n, n)).sparse_mask(mask)._values().any()
+    h = torch.sparse_coo_tensor([[0, 2]], [[1.0, 2], [3, 4]], (3, 2))  # of other dense dimensions
+    assert h.sparse_mask(torch.ones(3, 2).to_sparse()).to_dense().equal(h.to_dense())
+    x, y = torch.arange(6.0).reshape(2, 3), torch.arange(9.0).reshape(3, 3)
+    for dtype in (torch.float32, torch.float64, torch.complex64):
+        c = torch.ones(2, 3, dtype=dtype).to_sparse_csr()
+        z = torch.sparse.sampled_addmm(c, x.to(dtype), y.to(dtype), beta=0.0)
+        assert z.dtype is dtype and torch.equal(z.to_dense(), (x @ y).to(dtype))
+
+
+class Watched:
+    """tensorh._C, whose functions that make tensors are told where."""
+
+    def __getattr__(self, name):
+        f = getattr(torch._C, name)
+        return self.told(f) if name in ("arange", "zeros", "ones", "empty", "full") else f
+
+    @staticmethod
+    def told(f):
+        def g(*args, device, **kwargs):
+            assert device is not None
+            return f(*args, device=device, **kwargs)
+
+        return g
+
+
+def test_places_are_where_the_values_are(monkeypatch):
+    s, d, v = coo(), torch.arange(6.0).reshape(3, 2), torch.tensor([2, 0, 2])
+    for name in ("sparse", "_sparse_calls", "_sparse_products"):
+        monkeypatch.setattr(importlib.import_module(f"tensorh.{name}"), "_C", Watched())
+    assert torch.tensor(3.0).to_sparse()._indices().shape == (0, 1)
+    assert torch.equal(torch.sparse.mm(s, s.t()).to_dense(), DENSE @ DENSE.t())
+    assert torch.equal(s.index_select(1, v).to_dense(), DENSE[:, v])
+    assert torch.sparse.sum(s, (0, 1)).item() == s.sum((0, 1)).item() == 12.5
+    made = torch.sparse.spdiags(d.t(), torch.tensor([0, 1]), (3, 3))
+    assert made._nnz() == 5 and s.unsqueeze(0)._nnz() == 4 and s.new_zeros(2, 2)._nnz() == 0
+    assert torch.zeros_like(s)._nnz() == torch.zeros_like(s.to_sparse_csr())._nnz() == 0
+    away = s.to("meta")
+    assert away.device.type == away._indices().device.type == "meta" and s.cpu() is s
+    with pytest.raises(RuntimeError, match="Invalid device, must be cuda device"):
+        s.cuda("cpu")
+
+
+def test_the_first_sparse_call_of_a_program():
+    code = "import tensorh as torch; print(torch.eye(2).to_sparse()._nnz())"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout == "2\n"

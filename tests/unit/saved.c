@@ -172,6 +172,116 @@ static void a_call_says_what_it_keeps(void) {
     }
 }
 
+/* --- hooks that meddle ------------------------------------------------------------------------ */
+
+typedef struct meddler {
+    tn_history *of;
+    tn_tensor *root;
+    keeper *inner;
+    int pops, dropped, released;
+    bool ran;
+} meddler;
+
+static void *meddle(tn_tensor *t, void *user) {
+    meddler *m = (meddler *)user;
+    if (m->inner) {
+        tn_saved_hooks h = {halve, twice, forget, ended, NULL};
+        h.user = m->inner;
+        m->ran = tn_history_pack(m->of, "self", &h);
+    }
+    if (m->root) m->ran = tn_backward(m->root);
+    for (; m->pops; m->pops--) m->ran = tn_saved_hooks_pop();
+    return tn_take(tn_clone(t));
+}
+static tn_tensor *back(void *value, void *user) {
+    meddler *m = (meddler *)user;
+    tn_tensor *root = m->root;
+    m->root = NULL;
+    if (root) m->ran = tn_backward(root);
+    return tn_clone((tn_tensor *)value);
+}
+static void lost(void *value, void *user) {
+    ((meddler *)user)->dropped++;
+    tn_free((tn_tensor *)value);
+}
+static void gone(void *user) { ((meddler *)user)->released++; }
+static tn_saved_hooks meddling(meddler *m) {
+    tn_saved_hooks h = {meddle, back, lost, gone, NULL};
+    h.user = m;
+    return h;
+}
+
+static void a_pack_that_frees_what_it_packs_is_refused(void) {
+    int64_t live = tn_memory().live_tensors;
+    TN_SCOPE {
+        keeper k = {0};
+        meddler m = {0}, n = {0};
+        tn_tensor *x = leaf(), *y = tn_mul(x, tn_mul_scalar(x, 2));
+        tn_saved_hooks h = meddling(&m);
+        m.of = tn_history_of(y);
+        m.inner = &k; /* the hooks of another one come first */
+        CHECK(!tn_history_pack(m.of, "self", &h) && taken(TN_AUTOGRAD) && m.ran);
+        CHECK(m.dropped == 1 && m.released == 1 && k.packed == 1 && k.released == 0);
+        CHECK(same(tn_history_saved(m.of, "self"), x));
+        CHECK(tn_backward(tn_sum(y)) && same(tn_grad_of(x), tn_mul_scalar(x, 4)));
+        CHECK(k.dropped == 1 && k.released == 1);
+        y = tn_exp(x);
+        h = meddling(&n);
+        n.root = tn_sum(y); /* what it packs is freed by a backward */
+        CHECK(!tn_history_pack(tn_history_of(y), "result", &h) && taken(TN_AUTOGRAD) && n.ran);
+        CHECK(n.dropped == 1 && n.released == 1);
+    }
+    CHECK(tn_memory().live_tensors == live);
+}
+
+static void hooks_may_close_themselves(void) {
+    meddler m = {0}, n = {0};
+    TN_SCOPE {
+        tn_tensor *x = leaf(), *y;
+        tn_saved_hooks h = meddling(&m);
+        m.pops = 1;
+        CHECK(tn_saved_hooks_push(&h));
+        y = tn_mul(x, tn_add_scalar(x, 1)); /* two are packed */
+        CHECK(m.ran && !tn_saved_hooks_pop() && m.released == 0);
+        CHECK(tn_backward(tn_sum(y)) && m.dropped == 2 && m.released == 1);
+        h = meddling(&n);
+        n.pops = 1;
+        y = tn_mul(x, x);
+        CHECK(tn_history_pack(tn_history_of(y), "self", &h) && !n.ran); /* none are open */
+        CHECK(tn_backward(tn_sum(y)) && n.dropped == 1 && n.released == 1);
+    }
+}
+
+static void an_unpack_may_free_what_it_unpacks(void) {
+    int64_t live = tn_memory().live_tensors;
+    TN_SCOPE {
+        meddler m = {0};
+        tn_tensor *x = leaf(), *y = tn_exp(x);
+        tn_saved_hooks h = meddling(&m);
+        CHECK(tn_history_pack(tn_history_of(y), "result", &h));
+        m.root = tn_sum(y);
+        CHECK(same(tn_history_saved(tn_history_of(y), "result"), y) && m.ran);
+        CHECK(m.dropped == 1 && m.released == 1 && same(tn_grad_of(x), y));
+        CHECK(!tn_history_saved(tn_history_of(y), "result") && taken(TN_AUTOGRAD));
+    }
+    CHECK(tn_memory().live_tensors == live);
+}
+
+static void a_function_whose_hooks_close_themselves(void) {
+    static const tn_function_row row = {"Cube", 1, cube, cube_back, NULL};
+    meddler m = {0};
+    TN_SCOPE {
+        tn_tensor *x = leaf(), *y = NULL;
+        tn_saved_hooks h = meddling(&m);
+        m.pops = 1;
+        CHECK(tn_saved_hooks_push(&h));
+        CHECK(tn_function_call(&row, tn_tensors_of(&x, 1), NULL, &y));
+        CHECK(m.ran && !tn_saved_hooks_pop() && m.released == 0);
+        CHECK(tn_backward(tn_sum(y)) && m.dropped == 2 && m.released == 1);
+        CHECK(same(tn_grad_of(x), tn_mul_scalar(tn_mul(x, x), 3)));
+    }
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(gradients_read_what_was_packed),
@@ -180,6 +290,10 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_hook_that_fails_fails_the_call),
         CHECK_TEST(a_function_of_ones_own_is_packed_too),
         CHECK_TEST(a_call_says_what_it_keeps),
+        CHECK_TEST(a_pack_that_frees_what_it_packs_is_refused),
+        CHECK_TEST(hooks_may_close_themselves),
+        CHECK_TEST(an_unpack_may_free_what_it_unpacks),
+        CHECK_TEST(a_function_whose_hooks_close_themselves),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
     tn_context_free(NULL);

@@ -55,6 +55,21 @@ static void an_embedding_has_a_sparse_gradient(void) {
     }
 }
 
+/* As torch: where more places stand there than the table has elements, each stands once. */
+static void sums_of_sparse_gradients_are_bounded(void) {
+    TN_SCOPE {
+        tn_tensor *table = tn_requires_grad(numbers(5, 1)), *g;
+        for (int i = 1; i <= 20; i++) {
+            CHECK(tn_backward(tn_sum(tn_embedding(table, tokens(), .sparse = true))));
+            g = tn_grad_of(table);
+            CHECK(tn_sparse_layout(g) == TN_SPARSE_COO && tn_size(tn_sparse_part(g, 0), 1) <= 5);
+            CHECK(tn_is_coalesced(g) == (tn_size(tn_sparse_part(g, 0), 1) == 3));
+            CHECK_EQ(tn_item(tn_select(dense_of(g), 0, 3)), 2 * i);
+            CHECK_EQ(tn_item(tn_sum(dense_of(g))), 4 * i);
+        }
+    }
+}
+
 /* It requires grad if its values do, and gets theirs at its places. */
 static void a_leaf_has_the_gradient_of_its_values(void) {
     TN_SCOPE {
@@ -94,6 +109,69 @@ static void operators_refuse_it_by_name(void) {
         CHECK(tn_vmap_begin(2, TN_RANDOM_ERROR));
         CHECK(!tn_batched(s, 0) && refused(TN_UNSUPPORTED, "sparse_coo"));
         CHECK(tn_vmap_end());
+    }
+}
+
+/* Each list of sizes is bounded before it is copied. */
+static void sizes_are_bounded(void) {
+    TN_SCOPE {
+        int64_t ones[1000];
+        const int64_t large[3] = {INT64_MAX, 2, 1}, below[2] = {-1, 3};
+        tn_tensor *none = tn_zeros(TN_DIMS(0)), *many, *two, *three;
+        tn_ints all;
+        many = tn_zeros(TN_DIMS(1000, 0), .dtype = TN_I64);
+        two = tn_zeros(TN_DIMS(2, 0), .dtype = TN_I64);
+        three = tn_zeros(TN_DIMS(3, 0), .dtype = TN_I64);
+        for (int i = 0; i < 1000; i++) ones[i] = 1;
+        all = tn_ints_of(ones, 1000);
+        CHECK(!tn_sparse_softmax(many, none, all, 0) && refused(TN_INVALID, "too large"));
+        CHECK(!tn_sparse_coalesce(many, none, all).values && refused(TN_INVALID, "too large"));
+        CHECK(!tn_sparse_to_dense(many, none, all) && refused(TN_INVALID, "too large"));
+        all = tn_ints_of(large, 3);
+        CHECK(!tn_sparse_softmax(three, none, all, 2) && refused(TN_INVALID, "too large"));
+        CHECK(!tn_sparse_coalesce(three, none, all).values && refused(TN_INVALID, "too large"));
+        all = tn_ints_of(below, 2);
+        CHECK(!tn_sparse_softmax(two, none, all, 0) && refused(TN_INVALID, "negative"));
+    }
+}
+
+/* Gradients are dense or COO. */
+static tn_tensor *by_rows(void) {
+    const int64_t ends[3] = {0, 1, 2}, at[2] = {1, 0};
+    tn_tensor *parts[3];
+    parts[0] = tn_from_i64(ends, TN_DIMS(3));
+    parts[1] = tn_from_i64(at, TN_DIMS(2));
+    parts[2] = tn_ones(TN_DIMS(2));
+    return tn_sparse_new(TN_SPARSE_CSR, tn_tensors_of(parts, 3), TN_DIMS(2, 2));
+}
+static tn_tensor *to_rows(tn_tensor *grad, void *user) {
+    (void)grad, (void)user;
+    return by_rows();
+}
+static bool same_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    (void)f, (void)nin;
+    return (out[0] = tn_clone(in[0])) != NULL;
+}
+static bool rows_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    (void)f, (void)grad_out;
+    return (grad_in[0] = by_rows()) != NULL;
+}
+static void gradients_by_rows_are_refused(void) {
+    static const tn_function_row row = {"Rows", 1, same_forward, rows_back, NULL};
+    TN_SCOPE {
+        tn_tensor *w = tn_requires_grad(numbers(2, 2)), *y = NULL;
+        CHECK(!tn_backward(w, .gradient = by_rows()) && refused(TN_UNSUPPORTED, "sparse_csr"));
+        y = tn_mul(w, w);
+        CHECK(!tn_backward(y, .gradient = by_rows()) && refused(TN_UNSUPPORTED, "sparse_csr"));
+        CHECK(!tn_set_grad(w, by_rows()) && refused(TN_UNSUPPORTED, "sparse_csr"));
+        CHECK(tn_function_call(&row, tn_tensors_of(&w, 1), NULL, &y));
+        CHECK(!tn_backward(tn_sum(y)) && refused(TN_UNSUPPORTED, "sparse_csr"));
+        y = tn_mul(w, w);
+        CHECK(tn_hook_add(y, to_rows, NULL, NULL));
+        CHECK(!tn_backward(tn_sum(y)) && refused(TN_UNSUPPORTED, "sparse_csr"));
+        CHECK(!tn_set_grad(w, tn_empty(TN_DIMS(2, 2), .device = TN_META)) &&
+              refused(TN_INVALID, "device"));
+        CHECK(!tn_grad_of(w));
     }
 }
 
@@ -144,7 +222,10 @@ int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(an_embedding_has_a_sparse_gradient),
         CHECK_TEST(a_leaf_has_the_gradient_of_its_values),
+        CHECK_TEST(sums_of_sparse_gradients_are_bounded),
         CHECK_TEST(operators_refuse_it_by_name),
+        CHECK_TEST(sizes_are_bounded),
+        CHECK_TEST(gradients_by_rows_are_refused),
         CHECK_TEST(each_allocation_may_fail),
     };
     const int failed = CHECK_MAIN(tests, argc, argv);

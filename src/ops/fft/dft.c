@@ -284,7 +284,7 @@ static void dft_choose(dft_note *note, int64_t lines, int64_t step) {
 static bool dft_check(tn_frame *f) {
     TN_ARGS(dft, a, f);
     const tn_tensor *x = f->in[0];
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel, shared, each;
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel, shared, each, tasks;
     int d;
     TN_NOTE(dft_note, note, f);
     const int dtype = x->dtype, real = tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
@@ -311,9 +311,10 @@ static bool dft_check(tn_frame *f) {
     shared = note->m == note->n ? 2 * note->m : 8 * note->m + 2 * note->n;
     if (note->rows) shared += 2 * note->m;
     each = 4 * note->m * note->side + dft_matrix_room(note->m, note->rows);
+    tasks = (dft_lines(x, d) + note->side - 1) / note->side;
     dft_strides(x->ndim, d, size, stride);
     return tn_announce_strided(f, 0, tni_complex_of(real), x->ndim, size, stride) &&
-           tn_scratch(f, shared, 8) && tn_scratch_each(f, each, 8);
+           tn_scratch(f, shared, 8) && tni_scratch_each(f, tasks, each, 8);
 }
 /* The plan in shared scratch; room behind it where it is made. */
 static dft_plan dft_plan_of(tn_frame *f, double **room) {

@@ -26,13 +26,13 @@ typedef struct sort_room {
     uint64_t *item, *other;
 } sort_room;
 
-TN_PRIV bool tni_sort_scratch(tn_frame *f, int64_t n, bool each) {
+TN_PRIV bool tni_sort_scratch(tn_frame *f, int64_t n, int64_t lanes) {
     const int64_t pair = 2 * (int64_t)sizeof(uint64_t);
     /* The counts, and candidates of short lanes. */
     const int64_t more = SORT_DIGITS / 2 + 2 * SORT_CANDIDATES;
     int64_t count;
     if (!tni_add(n, more, &count)) count = INT64_MAX;
-    return each ? tn_scratch_each(f, count, pair) : tn_scratch(f, count, pair);
+    return lanes ? tni_scratch_each(f, lanes, count, pair) : tn_scratch(f, count, pair);
 }
 static sort_room sort_room_of(void *scratch, int64_t n) {
     sort_room r;

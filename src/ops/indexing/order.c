@@ -102,7 +102,8 @@ static bool order_check(tn_frame *f, int kind, int64_t dim, bool keepdim) {
     if (!note->n)
         return tn_fail(f, TN_INDEX, "Expected reduction dim %d to have non-zero size.", note->dim);
     return tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size) &&
-           tn_announce(f, 1, TN_I64, to.ndim, to.size) && tni_sort_scratch(f, note->n, true);
+           tn_announce(f, 1, TN_I64, to.ndim, to.size) &&
+           tni_sort_scratch(f, note->n, x->numel / note->n);
 }
 
 static bool kthvalue_check(tn_frame *f) {
@@ -206,7 +207,7 @@ TN_OPERATOR(
 static bool order_all_check(tn_frame *f) {
     const tn_tensor *x = f->in[0];
     return order_dtype(f, x, false, !x->numel && !tni_is_complex(x->dtype)) &&
-           tni_dense_scratch(f, x) && tni_sort_scratch(f, x->numel, false) &&
+           tni_dense_scratch(f, x) && tni_sort_scratch(f, x->numel, 0) &&
            tn_announce(f, 0, (tn_dtype)x->dtype, 0, NULL);
 }
 static void order_all_run(tn_frame *f, bool skip) {

@@ -74,6 +74,7 @@ static void sort_run_lanes(tn_frame *f, int64_t k, bool descending) {
 /* What all rows here check. */
 static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
     tn_tensor *self = f->in[0];
+    int64_t n;
     TN_NOTE(sort_note, note, f);
     if (tni_is_complex(self->dtype))
         return tn_fail(f, TN_TYPE, "%s(): complex numbers cannot be ordered", name);
@@ -81,7 +82,8 @@ static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
         return tn_fail(f, TN_TYPE, "\"%s\" not implemented for '%s'", name,
                        tni_dtype(self->dtype)->text);
     if (!tni_dim_of(f, self->ndim, dim, &note->dim)) return false;
-    return tni_sort_scratch(f, sort_size(self, note->dim), true);
+    n = sort_size(self, note->dim);
+    return tni_sort_scratch(f, n, n ? self->numel / n : 1);
 }
 /* The gradient of values goes back to the places they came from; result 1 says which. */
 static void sort_give(tn_gradient *g, int64_t dim) {

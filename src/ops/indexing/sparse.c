@@ -135,15 +135,18 @@ static bool sparse_values_check(tn_frame *f, const tn_tensor *indices, const tn_
                        (long long)(values->ndim ? values->size[0] : 1));
     return true;
 }
-/* The sizes of the sparse dimensions, and that the dense ones are those of values. */
+/* That the size is a tensor's, and its dense dimensions those of values. */
 static bool sparse_size_check(tn_frame *f, const tn_tensor *indices, const tn_tensor *values,
                               tn_ints size) {
     const int64_t d = indices->ndim == 2 ? indices->size[0] : 0;
+    int64_t numel;
     if (!sparse_values_check(f, indices, values)) return false;
     if (size.n != d + values->ndim - 1)
         return tn_fail(f, TN_INVALID,
                        "the size has %lld dimensions, but indices and values have %lld + %d",
                        (long long)size.n, (long long)d, values->ndim - 1);
+    if (size.n > TN_MAX_DIMS || !tni_numel_of((int)size.n, size.at, &numel))
+        return tn_fail(f, TN_INVALID, "the size is negative or too large");
     for (int i = 1; i < values->ndim; i++)
         if (values->size[i] != size.at[d + i - 1])
             return tn_fail(f, TN_INVALID,
@@ -203,10 +206,8 @@ TN_OPERATOR(
 static bool sparse_to_dense_compose(tn_frame *f) {
     TN_ARGS(sparse_to_dense, a, f);
     tn_tensor *values = f->in[1], *keys, *flat;
-    int64_t d, n = 1, numel;
+    int64_t d, n = 1;
     if (!sparse_size_check(f, f->in[0], values, a->size)) return false;
-    if (a->size.n > TN_MAX_DIMS || !tni_numel_of((int)a->size.n, a->size.at, &numel))
-        return tn_fail(f, TN_INVALID, "the size is negative or too large");
     d = f->in[0]->size[0];
     keys = tnp_sparse_keys(f->in[0], tni_ints(a->size.at, d));
     if (!keys) return false;

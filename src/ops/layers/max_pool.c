@@ -74,37 +74,38 @@ static pool_part pool_whole(const tni_pool_shape *s) {
     return v;
 }
 /* Without places to note, all windows of a row side by side; first those that padding cuts. A
- * window begins at minus infinity, and each has an element of the input. */
-#define POOL_ROWS(S, T)                                                                   \
-    static void pool_cut_##S(const tni_pool_shape *s, const T *row, T *to, int64_t begin, \
-                             int64_t end, bool fresh) {                                   \
-        for (int64_t q = begin; q < end; q++) {                                           \
-            const pool_part cols = pool_inside(q * s->sw - s->pw, s->dw, s->kw, s->w);    \
-            T best = fresh ? (T)-INFINITY : to[q];                                        \
-            for (int64_t c = cols.begin; c < cols.end; c++) {                             \
-                const T v = row[q * s->sw - s->pw + c * s->dw];                           \
-                if (v > best || v != v) best = v;                                         \
-            }                                                                             \
-            to[q] = best;                                                                 \
-        }                                                                                 \
-    }                                                                                     \
-    static void pool_rows_##S(const tni_pool_job *j, int64_t plane) {                     \
-        const tni_pool_shape *s = &j->s;                                                  \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                         \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                                       \
-        const pool_part whole = pool_whole(s);                                            \
-        tni_pool_row r = {whole.end - whole.begin, s->sw, s->kw, s->dw, true};            \
-        for (int64_t p = 0; p < s->oh; p++, to += s->ow) {                                \
-            const int64_t y = p * s->sh - s->ph;                                          \
-            const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);                    \
-            r.fresh = true;                                                               \
-            for (int64_t i = rows.begin; i < rows.end; i++, r.fresh = false) {            \
-                const T *row = from + (y + i * s->dh) * s->w;                             \
-                pool_cut_##S(s, row, to, 0, whole.begin, r.fresh);                        \
-                if (r.n) j->row(to + whole.begin, row + whole.begin * s->sw - s->pw, &r); \
-                pool_cut_##S(s, row, to, whole.end, s->ow, r.fresh);                      \
-            }                                                                             \
-        }                                                                                 \
+ * window begins at minus infinity; one between dilated rows of padding stays so. */
+#define POOL_ROWS(S, T)                                                                         \
+    static void pool_cut_##S(const tni_pool_shape *s, const T *row, T *to, int64_t begin,       \
+                             int64_t end, bool fresh) {                                         \
+        for (int64_t q = begin; q < end; q++) {                                                 \
+            const pool_part cols = pool_inside(q * s->sw - s->pw, s->dw, s->kw, s->w);          \
+            T best = fresh ? (T)-INFINITY : to[q];                                              \
+            for (int64_t c = cols.begin; c < cols.end; c++) {                                   \
+                const T v = row[q * s->sw - s->pw + c * s->dw];                                 \
+                if (v > best || v != v) best = v;                                               \
+            }                                                                                   \
+            to[q] = best;                                                                       \
+        }                                                                                       \
+    }                                                                                           \
+    static void pool_rows_##S(const tni_pool_job *j, int64_t plane) {                           \
+        const tni_pool_shape *s = &j->s;                                                        \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                               \
+        T *to = (T *)j->to + plane * s->oh * s->ow;                                             \
+        const pool_part whole = pool_whole(s);                                                  \
+        tni_pool_row r = {whole.end - whole.begin, s->sw, s->kw, s->dw, true};                  \
+        for (int64_t p = 0; p < s->oh; p++, to += s->ow) {                                      \
+            const int64_t y = p * s->sh - s->ph;                                                \
+            const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);                          \
+            r.fresh = true;                                                                     \
+            for (int64_t q = 0; rows.begin >= rows.end && q < s->ow; q++) to[q] = (T)-INFINITY; \
+            for (int64_t i = rows.begin; i < rows.end; i++, r.fresh = false) {                  \
+                const T *row = from + (y + i * s->dh) * s->w;                                   \
+                pool_cut_##S(s, row, to, 0, whole.begin, r.fresh);                              \
+                if (r.n) j->row(to + whole.begin, row + whole.begin * s->sw - s->pw, &r);       \
+                pool_cut_##S(s, row, to, whole.end, s->ow, r.fresh);                            \
+            }                                                                                   \
+        }                                                                                       \
     }
 POOL_ROWS(f32, float)
 POOL_ROWS(f64, double)
