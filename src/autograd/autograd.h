@@ -78,8 +78,15 @@ TN_PRIV tni_packed *tni_pack(tni_block *b, tni_saved_hooks *s, tn_tensor *t);
 TN_PRIV tni_packed *tni_pack_whole(tni_block *b, tni_saved_hooks *s, tn_tensor *t);
 TN_PRIV const tni_saved_edge *tni_packed_edge(const tni_packed *p);
 TN_PRIV void tni_packed_drop(tni_block *b, tni_packed *p);
+/* What a packed value begins with: a program without hooks has no more of pack.c. */
+typedef struct tni_packed_ways {
+    void (*drop)(tni_block *b, tni_packed *p);
+    tn_tensor *(*unpack)(tni_block *b, tni_packed *p, const tni_saved_edge *edge);
+} tni_packed_ways;
 /* The tensor again, of the shape that it had, with the history of the edge; NULL with an error. */
-TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge);
+TNI_INLINE tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge) {
+    return ((const tni_packed_ways *)(const void *)p)->unpack(b, p, edge);
+}
 
 /* False with an error where t is sparse, but no COO: such gradients are taken nowhere. sparse.c */
 TN_PRIV bool tni_grad_layout(tni_block *b, const tn_tensor *t, const char *what);

@@ -5,8 +5,8 @@
 
 /* What the user's pack returned. */
 struct tni_packed {
-    void (*drop)(tni_block *b, tni_packed *p); /* first: call/node.c knows no more */
-    tni_saved_hooks *hooks;                    /* counted */
+    tni_packed_ways ways;   /* first: call/node.c knows drop alone */
+    tni_saved_hooks *hooks; /* counted */
     tni_block *owner;
     uint32_t refs; /* of the slot, and of each unpack that runs: the hook may end the slot's */
     void *value;
@@ -55,6 +55,7 @@ static void *pack_value(tni_block *b, const tni_saved_hooks *s, tn_tensor *t) {
     return NULL;
 }
 
+static tn_tensor *pack_back(tni_block *b, tni_packed *p, const tni_saved_edge *edge);
 TN_PRIV tni_packed *tni_pack(tni_block *b, tni_saved_hooks *s, tn_tensor *t) {
     tni_packed *p = (tni_packed *)tni_need(b, pack_bytes(t->ndim));
     if (!p) return NULL;
@@ -65,7 +66,8 @@ TN_PRIV tni_packed *tni_pack(tni_block *b, tni_saved_hooks *s, tn_tensor *t) {
         tni_put(b, b, p, pack_bytes(t->ndim));
         return (tni_packed *)NULL;
     }
-    p->drop = tni_packed_drop;
+    p->ways.drop = tni_packed_drop;
+    p->ways.unpack = pack_back;
     p->hooks = s;
     p->owner = b;
     p->refs = 1;
@@ -122,7 +124,7 @@ static tn_tensor *pack_undone(tni_block *b, const tni_packed *p, const tni_saved
     return pack_header(b, t, edge);
 }
 
-TN_PRIV tn_tensor *tni_unpack(tni_block *b, tni_packed *p, const tni_saved_edge *edge) {
+static tn_tensor *pack_back(tni_block *b, tni_packed *p, const tni_saved_edge *edge) {
     tn_tensor *t;
     tni_fetch_add_relaxed(&p->refs, 1u); /* a backward in the hook may drop it */
     t = pack_undone(b, p, edge);
