@@ -266,23 +266,23 @@ struct float_list {
 
 /* A list of numbers in a struct of options, which has its own copy of them. No option takes more
  * numbers than there is room for: a longer list keeps one number too many. */
-template <class L, class E, class I, int room>
-struct kept_list : L {
-    kept_list() : L() { keep(); }
-    kept_list(std::initializer_list<I> l) : L(l) { keep(); }
-    template <class C, class = decltype(L(detail::some<C>()))>
-    kept_list(const C &c) : L(c) {
+template <class List, class Element, class Item, int room>
+struct kept_list : List {
+    kept_list() : List() { keep(); }
+    kept_list(std::initializer_list<Item> l) : List(l) { keep(); }
+    template <class C, class = decltype(List(detail::some<C>()))>
+    kept_list(const C &c) : List(c) {
         keep();
     }
-    kept_list(const kept_list &o) : L(static_cast<const L &>(o)) { keep(); }
+    kept_list(const kept_list &o) : List(static_cast<const List &>(o)) { keep(); }
     kept_list &operator=(const kept_list &o) {
-        L::operator=(o);
+        List::operator=(o);
         keep();
         return *this;
     }
 
   private:
-    E own_[room + 1];
+    Element own_[room + 1];
     void keep() {
         if (this->value.n > room) this->value.n = room + 1;
         for (int64_t i = 0; i < this->value.n; i++) own_[i] = this->value.at[i];

@@ -165,8 +165,7 @@ static void optimizer_options_are_checked(void) {
     tn_optimizer *o = tn_optim_adam(p, .lr = 0.1);
     tn_value v;
     memset(&v, 0, sizeof v);
-    CHECK(!tn_optim_sgd(p, .lr = -1) &&
-          says(TN_INVALID, __LINE__, "sgd: Invalid learning rate: -1.0"));
+    CHECK(!tn_optim_sgd(p, .lr = -1) && says(TN_INVALID, __LINE__, "rate: -1.0, but lr must"));
     CHECK(!tn_optim_sgd(p, .nesterov = true) && says(TN_INVALID, __LINE__, "nesterov"));
     CHECK(!tn_optim_sgd(none) && says(TN_INVALID, __LINE__, "empty"));
     CHECK(!tn_optim_adam(p, .betas = TN_FLOATS(0.1)) && says(TN_INVALID, __LINE__, "betas"));
