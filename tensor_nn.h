@@ -14198,7 +14198,10 @@ TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #if defined(__clang__)
 #define TNI_COLD
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute"
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#pragma clang diagnostic pop
 #elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
@@ -15522,7 +15525,10 @@ TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #if defined(__clang__)
 #define TNI_COLD
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute"
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#pragma clang diagnostic pop
 #elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
@@ -20123,7 +20129,10 @@ TN_API bool tn_parallel_share_at(const char *file, int line, tn_parallel *p) {
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #if defined(__clang__)
 #define TNI_COLD
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute"
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#pragma clang diagnostic pop
 #elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options
@@ -22669,7 +22678,10 @@ TN_API bool tn_checkpoint_load_memory_at(const char *file, int line, const void 
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #if defined(__clang__)
 #define TNI_COLD
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute"
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#pragma clang diagnostic pop
 #elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options

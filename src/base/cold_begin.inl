@@ -5,7 +5,10 @@
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #if defined(__clang__)
 #define TNI_COLD
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute" /* a trimmed one may be empty */
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#pragma clang diagnostic pop
 #elif defined(__GNUC__)
 #define TNI_COLD
 #pragma GCC push_options

@@ -5,5 +5,8 @@
 #if defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) && \
     !defined(TNI_ALL_HOT)
 #define TNI_COLD
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragma-clang-attribute" /* a trimmed one may be empty */
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+#pragma clang diagnostic pop
 #endif
