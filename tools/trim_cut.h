@@ -624,6 +624,7 @@ static void take_results(item *i) {
     i->defines.n = 0;
     push(&i->defines, name_of(of, name_length(of)));
     i->drops = true;
+    i->row_in_cxx = false; /* reached by a mention, not by a call */
 }
 
 /* What this item defines and mentions, macros expanded. */
@@ -658,9 +659,9 @@ static void take_code(item *i) {
                      !memchr(word, '{', (size_t)(i->end - word))))
             i->drops = false;
         if (!private && (in_room(i, "kernels/") || in_room(i, "simd/"))) i->drops = false;
-        take_results(i);
         i->row_in_cxx =
             i->cxx && i->drops && (starts(i->at, "template <") || starts(i->at, "inline "));
+        take_results(i);
         take_class(i);
         if (i->cxx) call_all(&i->calls, i->at, i->end);
     }
