@@ -20540,8 +20540,9 @@ TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
 /* src/optim/rules.c - what optimizers that step by fused_step share */
 
 static const char *option_text(double value, char to[40]) {
-    snprintf(to, 40, "%.9g", value);
-    if (!to[strspn(to, "-0123456789")]) strcat(to, ".0");
+    char number[32];
+    snprintf(number, sizeof number, "%.9g", value);
+    snprintf(to, 40, "%s%s", number, number[strspn(number, "-0123456789")] ? "" : ".0");
     return to;
 }
 TN_PRIV bool tni_option_bound(double value, const char *what) {

@@ -139,7 +139,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
  * library is pending. */
 PY_PRIV PyObject *py_wrap(tn_tensor *t);
 PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or a subclass */
-PY_PRIV PyObject *py_wrap_any(tn_tensor *t); /* where t may be sparse */
+PY_PRIV PyObject *py_wrap_any(tn_tensor *t);                    /* where t may be sparse */
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
@@ -337,6 +337,13 @@ PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
 PY_PRIV int py_saved_begin(PyObject *module);
 PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name); /* torch's SavedTensor, new */
+/* torch's words for what a graph has freed. */
+#define PY_TWICE                                                                                  \
+    "Trying to backward through the graph a second time (or directly access saved tensors after " \
+    "they have already been freed). Saved intermediate values of the graph are freed when you "   \
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
+    "through the graph a second time or if you need to access saved tensors after calling "       \
+    "backward."
 PY_PRIV PyObject *py_saved_gone(void); /* raises torch's error for what was freed; NULL */
 PY_PRIV int py_nodes_begin(PyObject *module);
 PY_PRIV PyObject *
@@ -675,12 +682,6 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
 /* words.c - torch's words for errors of the library that programs and people look for: they come
  * first, and the library's own text follows with what it knows. */
 
-#define PY_TWICE                                                                                  \
-    "Trying to backward through the graph a second time (or directly access saved tensors after " \
-    "they have already been freed). Saved intermediate values of the graph are freed when you "   \
-    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
-    "through the graph a second time or if you need to access saved tensors after calling "       \
-    "backward."
 #define PY_OVERLAP                                                                       \
     "unsupported operation: more than one element of the written-to tensor refers to a " \
     "single memory location. Please clone() the tensor before performing the operation."
@@ -712,7 +713,7 @@ static const struct {
      false},
     {"only floating and complex tensors can require grad",
      "only Tensors of floating point and complex dtype can require gradients", false},
-    {" overlaps itself (it is expanded); clone it first", PY_OVERLAP, false},
+    {" overlaps itself; clone it first", PY_OVERLAP, false},
     {"out= does not support gradients, but an argument requires grad",
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",
@@ -727,7 +728,8 @@ static const struct {
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},
-    {"Expected input batch_size to match target batch_size", NULL, true},
+    {"input and target differ in the size of the batch",
+     "Expected input batch_size to match target batch_size.", true},
     {", expected a probability in [0, 1]", NULL, true},
 };
 
@@ -10973,13 +10975,8 @@ static PyObject *py_saved_pop(PyObject *self, PyObject *unused) {
 
 /* The error of torch for what was freed; NULL. */
 PY_PRIV PyObject *py_saved_gone(void) {
-    return PyErr_Format(PyExc_RuntimeError,
-                        "Trying to backward through the graph a second time (or directly access "
-                        "saved tensors after they have already been freed). Saved intermediate "
-                        "values of the graph are freed when you call .backward() or "
-                        "autograd.grad(). Specify retain_graph=True if you need to backward "
-                        "through the graph a second time or if you need to access saved tensors "
-                        "after calling backward.");
+    PyErr_SetString(PyExc_RuntimeError, PY_TWICE);
+    return NULL;
 }
 
 /* --- what a call keeps ------------------------------------------------------------------------ */

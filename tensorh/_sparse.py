@@ -280,7 +280,7 @@ def _as_pattern(grad, t):
 # --- constructors ---------------------------------------------------------------------------------
 
 
-def _tensor(data, name, dtype=None, device=None):
+def _tensor(data, dtype=None, device=None):
     if isinstance(data, Tensor):
         t = data if device is None else data.to(device)
         return t if dtype is None else t.to(dtype)
@@ -314,8 +314,8 @@ def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=Non
         values = _C.zeros(0, dtype=dtype, device=device)
     elif values is None:
         raise TypeError("sparse_coo_tensor(): missing the argument 'values'")
-    values = _tensor(values, "values", dtype, device)
-    indices = _whole(_tensor(indices, "indices"), "indices")
+    values = _tensor(values, dtype, device)
+    indices = _whole(_tensor(indices), "indices")
     if not indices.numel() and indices.dim() == 1 and size is None:
         indices = indices.reshape(0, 0)
     if indices.dim() != 2:
@@ -387,9 +387,9 @@ def check(layout, parts, size):
 
 
 def _compressed(layout, ends, places, values, size, dtype, device, requires_grad):
-    values = _tensor(values, "values", dtype, device)
-    ends = _whole(_tensor(ends, "compressed indices"), "compressed indices").to(values.device)
-    places = _whole(_tensor(places, "plain indices"), "plain indices").to(values.device)
+    values = _tensor(values, dtype, device)
+    ends = _whole(_tensor(ends), "compressed indices").to(values.device)
+    places = _whole(_tensor(places), "plain indices").to(values.device)
     if ends.dim() != 1 or values.dim() != 1:
         raise NotImplementedError("batches of matrices, or of blocks, of layout "
                                   f"{LAYOUTS[layout]} are not supported")  # fmt: skip

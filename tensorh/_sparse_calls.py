@@ -472,7 +472,15 @@ def _title(name):
 _elementwise()
 
 
-@_call("pow", "__pow__", "float_power")
+@_call("float_power")
+def _float_power(self, exponent):
+    if not isinstance(self, _Sparse):
+        raise _refused("float_power", (self, exponent), {})
+    wide = self.dtype.is_complex or isinstance(exponent, complex)
+    return _pow(self.to(_C.complex128 if wide else _C.float64), exponent)
+
+
+@_call("pow", "__pow__")
 def _pow(self, exponent):
     if isinstance(exponent, Tensor) or not isinstance(self, _Sparse):
         raise _refused("pow", (self, exponent), {})
@@ -480,8 +488,8 @@ def _pow(self, exponent):
         raise RuntimeError("pow(): cannot raise to zeroth power on sparse tensor; it would make "
                            "the result tensor dense")  # fmt: skip
     t = _coalesced(self) if _C._sparse_layout(self) == COO else self
-    if not t.dtype.is_complex and exponent < 0:
-        raise NotImplementedError("pow(): a negative power of a sparse tensor is dense")
+    if isinstance(exponent, complex) or exponent < 0:
+        raise NotImplementedError("pow(): a negative or complex power of a sparse tensor is dense")
     return again(t, t._values() ** exponent, "PowBackward0")
 
 
@@ -583,6 +591,12 @@ def _places(t):
     return n
 
 
+def _scaled(t, dtype, alpha):
+    """The values of t in dtype, times alpha."""
+    values, alpha = t._values().to(dtype), _factor(dtype, alpha)
+    return values if alpha == 1 else values * alpha
+
+
 def _added(a, b, alpha, name):
     _same_shape("add", a, b)
     number = _C._sparse_layout(a)
@@ -591,12 +605,10 @@ def _added(a, b, alpha, name):
         raise RuntimeError("add: expected 'self' and 'other' to have same number of sparse "
                            f"dimensions, but {x.sparse_dim()} != {y.sparse_dim()}")  # fmt: skip
     dtype = _C.promote_types(x.dtype, y.dtype)
-    alpha = _factor(dtype, alpha)
-    other = y._values() if alpha == 1 else y._values() * alpha
+    other = _scaled(y, dtype, alpha)
     if x._indices() is y._indices():
-        t = again(x, x._values().to(dtype) + other.to(dtype), name)
-        return _as(t, number, name)
-    values = _C.cat((x._values().to(dtype), other.to(dtype)))
+        return _as(again(x, x._values().to(dtype) + other, name), number, name)
+    values = _C.cat((x._values().to(dtype), other))
     indices = _C.cat((x._indices(), y._indices()), 1)
     t = make(COO, (indices, values), a.shape, False, name)
     if x.is_coalesced() and y.is_coalesced() or values.shape[0] > _places(t):
@@ -608,8 +620,7 @@ def _to_dense_add(dense, sparse, alpha):
     """dense with the elements added."""
     t = as_coo(sparse)
     dtype = _C.promote_types(dense.dtype, t.dtype)
-    alpha = _factor(dtype, alpha)
-    values = (t._values() if alpha == 1 else t._values() * alpha).to(dtype)
+    values = _scaled(t, dtype, alpha)
     if dense.shape != t.shape:
         raise RuntimeError("add: expected 'self' and 'other' to have same size, but self has size "
                            f"{list(dense.shape)} while other has size {list(t.shape)} (FYI: "

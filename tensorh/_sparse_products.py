@@ -170,6 +170,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         alpha, beta = int(alpha), int(beta)  # as torch has it
     product = product if alpha == 1 else (product * alpha).to(product.dtype)
     if beta == 0 and not isinstance(input, _Sparse):
+        input.expand(product.shape)  # must fit all the same
         return product
     input = input if beta == 1 else (input * beta).to(input.dtype)
     return add(input, product) if isinstance(product, _Sparse) else input + product

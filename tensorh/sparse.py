@@ -101,13 +101,13 @@ def spdiags(diagonals, offsets, shape, layout=None):
     """A matrix with the rows of diagonals on its diagonals, which offsets count from the main one:
     column j of a diagonal is its element j."""
     _taken("spdiags", diagonals, offsets)
-    rows, columns = shape
     d = diagonals.reshape(1, -1) if diagonals.dim() == 1 else diagonals
     o = offsets.reshape(-1)
     if d.dim() != 2:
         raise RuntimeError("Diagonals must be vector or matrix")
     if len(shape) != 2:
         raise RuntimeError("Output shape must be 2d")
+    rows, columns = shape
     if o.shape[0] != d.shape[0]:
         raise RuntimeError(
             f"Number of diagonals ({d.shape[0]}) does not match the number of offsets "

@@ -12,12 +12,11 @@ static tn_tensor *sparse_copy(tni_block *b, tn_tensor *t);
 static const tni_sparse_ways sparse_ways = {sparse_dense, sparse_sum, sparse_copy};
 
 TN_PRIV bool tni_grad_layout(tni_block *b, const tn_tensor *t, const char *what) {
-    static const char *const names[] = {"strided", "sparse_coo", "sparse_csr", "sparse_csc"};
     const tn_layout layout = t ? tn_sparse_layout(t) : TN_STRIDED;
     return layout <= TN_SPARSE_COO ||
            tni_error(b, TN_UNSUPPORTED,
                      "%s: a gradient has layout %s, but expected strided or sparse_coo", what,
-                     names[layout]);
+                     tni_layout_text((int)layout));
 }
 
 static tn_tensor *sparse_dense(tni_block *b, tn_tensor *t) {

@@ -120,10 +120,9 @@ static TNI_NOINLINE bool door_freed_input(tn_frame *f) {
 
 /* An argument is sparse: which one, and its layout. Returns false. */
 static TNI_NOINLINE bool door_sparse(tn_frame *f, const tn_tensor *t, const char *name) {
-    static const char *const layouts[] = {"strided", "sparse_coo", "sparse_csr", "sparse_csc"};
     const tni_extra *e = tni_extra_there(t);
     return tn_fail(f, TN_UNSUPPORTED, "%s has layout %s, of which %s is not computed; see to_dense",
-                   name, layouts[e ? e->layout : 0], f->row->name);
+                   name, tni_layout_text(e ? e->layout : 0), f->row->name);
 }
 static bool door_sparse_input(tn_frame *f) {
     char name[64];

@@ -1,8 +1,7 @@
-/* pool.h - kernel entries of pooling: K(ret, name, params).
- *
- * Windows of 2 x 2 that do not overlap, the usual case, for a pair of rows of float: n windows.
- * index[i] is the place of the maximum in its window, row by row, the first of equals, the last
- * NaN if there is one (as torch); NULL: not wanted. Everything else is plain loops of
+/* pool.h - kernel entries of pooling: K(ret, name, params). max_pool_pairs: windows of 2 x 2 that
+ * do not overlap, for a pair of rows of float, n windows; index[i] is the place of the maximum in
+ * its window, row by row, the first of equals, the last NaN if there is one (as torch); NULL: not
+ * wanted. max_pool_row: any windows of a row, without places. All else is plain loops of
  * ops/layers/max_pool.c. */
 #ifndef TNI_KERNELS_POOL_H
 #define TNI_KERNELS_POOL_H

@@ -3,8 +3,9 @@
 
 /* A number as Python prints it: 1.0, not 1. */
 static const char *option_text(double value, char to[40]) {
-    snprintf(to, 40, "%.9g", value);
-    if (!to[strspn(to, "-0123456789")]) strcat(to, ".0");
+    char number[32];
+    snprintf(number, sizeof number, "%.9g", value);
+    snprintf(to, 40, "%s%s", number, number[strspn(number, "-0123456789")] ? "" : ".0");
     return to;
 }
 TN_PRIV bool tni_option_bound(double value, const char *what) {

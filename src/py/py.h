@@ -117,7 +117,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
  * library is pending. */
 PY_PRIV PyObject *py_wrap(tn_tensor *t);
 PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or a subclass */
-PY_PRIV PyObject *py_wrap_any(tn_tensor *t); /* where t may be sparse */
+PY_PRIV PyObject *py_wrap_any(tn_tensor *t);                    /* where t may be sparse */
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
@@ -315,6 +315,13 @@ PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
 PY_PRIV int py_saved_begin(PyObject *module);
 PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name); /* torch's SavedTensor, new */
+/* torch's words for what a graph has freed. */
+#define PY_TWICE                                                                                  \
+    "Trying to backward through the graph a second time (or directly access saved tensors after " \
+    "they have already been freed). Saved intermediate values of the graph are freed when you "   \
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
+    "through the graph a second time or if you need to access saved tensors after calling "       \
+    "backward."
 PY_PRIV PyObject *py_saved_gone(void); /* raises torch's error for what was freed; NULL */
 PY_PRIV int py_nodes_begin(PyObject *module);
 PY_PRIV PyObject *

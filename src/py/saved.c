@@ -74,13 +74,8 @@ static PyObject *py_saved_pop(PyObject *self, PyObject *unused) {
 
 /* The error of torch for what was freed; NULL. */
 PY_PRIV PyObject *py_saved_gone(void) {
-    return PyErr_Format(PyExc_RuntimeError,
-                        "Trying to backward through the graph a second time (or directly access "
-                        "saved tensors after they have already been freed). Saved intermediate "
-                        "values of the graph are freed when you call .backward() or "
-                        "autograd.grad(). Specify retain_graph=True if you need to backward "
-                        "through the graph a second time or if you need to access saved tensors "
-                        "after calling backward.");
+    PyErr_SetString(PyExc_RuntimeError, PY_TWICE);
+    return NULL;
 }
 
 /* --- what a call keeps ------------------------------------------------------------------------ */

@@ -2,12 +2,6 @@
  * first, and the library's own text follows with what it knows. */
 #include "py.h"
 
-#define PY_TWICE                                                                                  \
-    "Trying to backward through the graph a second time (or directly access saved tensors after " \
-    "they have already been freed). Saved intermediate values of the graph are freed when you "   \
-    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "     \
-    "through the graph a second time or if you need to access saved tensors after calling "       \
-    "backward."
 #define PY_OVERLAP                                                                       \
     "unsupported operation: more than one element of the written-to tensor refers to a " \
     "single memory location. Please clone() the tensor before performing the operation."
@@ -39,7 +33,7 @@ static const struct {
      false},
     {"only floating and complex tensors can require grad",
      "only Tensors of floating point and complex dtype can require gradients", false},
-    {" overlaps itself (it is expanded); clone it first", PY_OVERLAP, false},
+    {" overlaps itself; clone it first", PY_OVERLAP, false},
     {"out= does not support gradients, but an argument requires grad",
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",
@@ -54,7 +48,8 @@ static const struct {
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},
-    {"Expected input batch_size to match target batch_size", NULL, true},
+    {"input and target differ in the size of the batch",
+     "Expected input batch_size to match target batch_size.", true},
     {", expected a probability in [0, 1]", NULL, true},
 };
 

@@ -5,6 +5,11 @@
 #include "../api/sparse.h"
 #include "tensor.h"
 
+TN_PRIV const char *tni_layout_text(int layout) {
+    static const char *const text[] = {"strided", "sparse_coo", "sparse_csr", "sparse_csc"};
+    return text[layout];
+}
+
 static const char sparse_what[] = "tn_sparse_new";
 
 /* Integers in one dimension, of that length. */

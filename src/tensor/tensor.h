@@ -510,6 +510,8 @@ TNI_INLINE tn_tensor *tni_all_of(const tn_tensor *t) {
  * another tensor, itself. */
 TN_PRIV tn_tensor *tni_sparse_header(tni_block *b, int layout, tn_tensor *const *part, int ndim,
                                      const int64_t *size, const struct tni_sparse_ways *ways);
+/* torch's name of a layout of tn_layout. */
+TN_PRIV const char *tni_layout_text(int layout);
 /* Whether parts and size make a sparse tensor; if not, false with an error of tn_sparse_new. */
 TN_PRIV bool tni_sparse_may_be(tni_block *b, int layout, tn_tensors parts, tn_ints size);
 TNI_INLINE tn_tensor *tni_values_of(const tn_tensor *t) {

@@ -139,8 +139,9 @@ class _RowOptimizer(Optimizer):
 
             step(type(self), self.param_groups, self.state)
         elif any(p.is_complex() for group in self.param_groups for p in group["params"]):
-            if type(self).__name__ in ("Adafactor", "Muon"):
-                raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+            refuses = [c.__name__ for c in type(self).__mro__ if c.__name__ in ("Adafactor", "Muon")]
+            if refuses:
+                raise RuntimeError(f"{refuses[0]} does not support complex parameters")
             self._step_as_real()
         elif any(_C._sparse_layout(p) for group in self.param_groups for p in group["params"]):
             _sparse.step(self, self._step_of_row)

@@ -54,15 +54,20 @@ def _sgd(p, g, state, o):
     p.sub_(g * o["lr"])
 
 
+def _either_decay(p, g, o):
+    """The gradient, with the decay of weights in it unless that is decoupled."""
+    if not o["decoupled_weight_decay"]:
+        return _decayed(p, g, o)
+    _decay(p, o)
+    return g
+
+
 def _adam(p, g, state, o):
     beta1, beta2 = o["betas"]
     _begin(state, p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if o["amsgrad"] else []))
     _count(state)
     step = state["step"]  # a tensor of float32, in which torch computes the corrections
-    if o["decoupled_weight_decay"]:
-        _decay(p, o)
-    else:
-        g = _decayed(p, g, o)
+    g = _either_decay(p, g, o)
     mean, square = _moments(state, g, beta1, beta2)
     if o["amsgrad"]:
         square = state["max_exp_avg_sq"] = _C.maximum(state["max_exp_avg_sq"], square)
@@ -76,10 +81,7 @@ def _nadam(p, g, state, o):
         state["step"], state["mu_product"] = _C.tensor(0.0), _C.tensor(1.0)
     _begin(state, p, "exp_avg", "exp_avg_sq")
     step = _count(state)
-    if o["decoupled_weight_decay"]:
-        _decay(p, o)
-    else:
-        g = _decayed(p, g, o)
+    g = _either_decay(p, g, o)
     mu, following = (
         beta1 * (1 - 0.5 * 0.96 ** (n * o["momentum_decay"])) for n in (step, step + 1)
     )
@@ -94,10 +96,7 @@ def _radam(p, g, state, o):
     beta1, beta2 = o["betas"]
     _begin(state, p, "exp_avg", "exp_avg_sq")
     step = _count(state)
-    if o["decoupled_weight_decay"]:
-        _decay(p, o)
-    else:
-        g = _decayed(p, g, o)
+    g = _either_decay(p, g, o)
     mean, square = _moments(state, g, beta1, beta2)
     second = 1 - beta2**step
     most = 2 / (1 - beta2) - 1

@@ -102,15 +102,15 @@ def parts(groups):
 def step(optimizer, dense_step):
     """The step of an optimizer of a row where some gradients are sparse: dense_step for the other
     parameters, then these."""
-    kind = type(optimizer).__name__
+    kinds = [kind.__name__ for kind in type(optimizer).__mro__]
     found = parts(optimizer.param_groups)
     if not found:
         dense_step()
         return
-    one = _STEPS.get(kind)
+    one = next((_STEPS[kind] for kind in kinds if kind in _STEPS), None)
     if one is None:
-        rest = ", please consider SparseAdam instead" if kind in ("Adam", "AdamW") else ""
-        kind = "Adam" if rest else kind
+        adam = "Adam" in kinds or "AdamW" in kinds
+        kind, rest = ("Adam", ", please consider SparseAdam instead") if adam else (kinds[0], "")
         raise RuntimeError(f"{kind} does not support sparse gradients{rest}")
     with _C.no_grad():
         updates = [one(optimizer, p, g) for p, g in found]  # what can fail, first

@@ -64,6 +64,14 @@ TN_PRIV uint64_t tni_sort_nan(int dtype) {
     return ~UINT64_C(0) >> (64 - 8 * tni_dtype(dtype)->bytes);
 }
 
+/* to[i] = key of an element v of type T. */
+#define SORT_KEYS(T, key)                    \
+    for (int64_t i = 0; i < n; i++) {        \
+        T v;                                 \
+        memcpy(&v, at + i * step, sizeof v); \
+        to[i] = (key);                       \
+    }                                        \
+    return
 /* Keys of n elements from `first` on. Integers: the sign bit is flipped, so that negative numbers
  * come first among unsigned ones. */
 static void sort_load(const tni_sort_lane *l, int64_t first, int64_t n, uint64_t *to) {
@@ -71,47 +79,18 @@ static void sort_load(const tni_sort_lane *l, int64_t first, int64_t n, uint64_t
     const int64_t step = l->step;
     const uint64_t turn = l->turn, flip = turn ^ UINT64_C(1) << 63;
     switch (l->dtype) {
-    case TN_F32:
-        for (int64_t i = 0; i < n; i++) {
-            uint32_t v;
-            memcpy(&v, at + i * step, sizeof v);
-            to[i] = turn ^ sort_float(v, 32, UINT64_C(0x7f800000));
-        }
-        return;
-    case TN_F64:
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t v;
-            memcpy(&v, at + i * step, sizeof v);
-            to[i] = turn ^ sort_float(v, 64, UINT64_C(0x7ff0000000000000));
-        }
-        return;
-    case TN_I64:
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t v;
-            memcpy(&v, at + i * step, sizeof v);
-            to[i] = flip ^ v;
-        }
-        return;
-    case TN_I32:
-        for (int64_t i = 0; i < n; i++) {
-            int32_t v;
-            memcpy(&v, at + i * step, sizeof v);
-            to[i] = flip ^ (uint64_t)v;
-        }
-        return;
-    case TN_F16:
-    case TN_BF16:
-        for (int64_t i = 0; i < n; i++) {
-            uint16_t v;
-            memcpy(&v, at + i * step, sizeof v);
-            to[i] = turn ^ sort_float(v, 16, l->dtype == TN_F16 ? 0x7c00 : 0x7f80);
-        }
-        return;
+    case TN_F32: SORT_KEYS(uint32_t, turn ^ sort_float(v, 32, UINT64_C(0x7f800000)));
+    case TN_F64: SORT_KEYS(uint64_t, turn ^ sort_float(v, 64, UINT64_C(0x7ff0000000000000)));
+    case TN_F16: SORT_KEYS(uint16_t, turn ^ sort_float(v, 16, 0x7c00));
+    case TN_BF16: SORT_KEYS(uint16_t, turn ^ sort_float(v, 16, 0x7f80));
+    case TN_I64: SORT_KEYS(uint64_t, flip ^ v);
+    case TN_I32: SORT_KEYS(int32_t, flip ^ (uint64_t)v);
     default:
         for (int64_t i = 0; i < n; i++)
             to[i] = flip ^ (uint64_t)tni_element(at + i * step, l->dtype).integer;
     }
 }
+#undef SORT_KEYS
 static uint64_t sort_key(const tni_sort_lane *l, uint64_t place) {
     uint64_t key;
     sort_load(l, (int64_t)place, 1, &key);

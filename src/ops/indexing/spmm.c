@@ -111,7 +111,8 @@ static bool spmm_check(tn_frame *f, const tn_tensor *x, const tn_tensor *y, cons
         return tn_fail(f, TN_INVALID, "expected indices of shape (2, n)");
     if (!tni_index_dtype(f, indices, name)) return false;
     if ((x->dtype != TN_F32 && x->dtype != TN_F64) || x->dtype != y->dtype)
-        return tn_fail(f, TN_TYPE, "expected float32 or float64, but got %s and %s",
+        return tn_fail(f, TN_TYPE,
+                       "expected two tensors of float32, or two of float64, but got %s and %s",
                        tni_dtype(x->dtype)->text, tni_dtype(y->dtype)->text);
     return true;
 }
@@ -125,6 +126,19 @@ static bool spmm_range(tn_frame *f, int64_t rows, int64_t columns) {
                                (long long)k, (long long)d, (long long)size);
         }
     return true;
+}
+/* n elements, each with a row of m numbers. */
+static spmm_job spmm_job_of(const tn_frame *f, int64_t n, int64_t m) {
+    spmm_job j;
+    memset(&j, 0, sizeof j);
+    j.indices = f->in[0];
+    j.x = spmm_of(f->in[1]);
+    j.y = spmm_of(f->in[2]);
+    j.out = tni_bytes_at(f->out[0]);
+    j.n = n;
+    j.m = m;
+    j.dtype = f->out[0]->dtype;
+    return j;
 }
 /* The indices of the transpose. */
 static tn_tensor *spmm_turned(tn_tensor *indices) {
@@ -153,16 +167,9 @@ static bool sparse_product_look(tn_frame *f) {
     return spmm_range(f, a->rows, f->in[2]->size[0]);
 }
 static void sparse_product_run(tn_frame *f) {
-    spmm_job j;
+    spmm_job j = spmm_job_of(f, f->in[1]->numel, f->out[0]->size[1]);
     if (!f->out[0]->numel) return;
-    j.indices = f->in[0];
-    j.x = spmm_of(f->in[1]);
-    j.y = spmm_of(f->in[2]);
-    j.out = tni_bytes_at(f->out[0]);
-    j.n = f->in[1]->numel;
     j.rows = f->out[0]->size[0];
-    j.m = f->out[0]->size[1];
-    j.dtype = f->out[0]->dtype;
     spmm_run(f, &j, j.m, j.n, spmm_product_task);
 }
 static void sparse_product_grad(tn_gradient *g) {
@@ -197,16 +204,8 @@ static bool sparse_dots_look(tn_frame *f) {
     return spmm_range(f, f->in[1]->size[0], f->in[2]->size[0]);
 }
 static void sparse_dots_run(tn_frame *f) {
-    spmm_job j;
+    spmm_job j = spmm_job_of(f, f->out[0]->numel, f->in[1]->size[1]);
     if (!f->out[0]->numel) return;
-    j.indices = f->in[0];
-    j.x = spmm_of(f->in[1]);
-    j.y = spmm_of(f->in[2]);
-    j.out = tni_bytes_at(f->out[0]);
-    j.n = f->out[0]->numel;
-    j.rows = 0;
-    j.m = f->in[1]->size[1];
-    j.dtype = f->out[0]->dtype;
     spmm_run(f, &j, j.n, j.m, spmm_dots_task);
 }
 static void sparse_dots_grad(tn_gradient *g) {

@@ -65,7 +65,7 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
             f, TN_INVALID,
             "%s: input has shape %s and target %s, expected (N, C, *) and (N, *), or (C) and ()",
             ndim == 2 && target->ndim == 1
-                ? "Expected input batch_size to match target batch_size"
+                ? "input and target differ in the size of the batch"
                 : "1D target tensor expected, multi-target not supported",
             tni_shape_text(a, sizeof a, ndim, size),
             tni_shape_text(b, sizeof b, target->ndim, target->size));
