@@ -186,7 +186,8 @@ static void check_quoted(const text *t) {
     for (const char *at = t->head; *at; at++) {
         char name[64];
         size_t n = 0;
-        if ((*at != '\'' && *at != '`') || (at > t->head && is_word(at[-1]))) continue;
+        if (*at != '\'' && *at != '`') continue;
+        if (at > t->head && (is_word(at[-1]) || at[-1] == '=')) continue; /* mode='sum': a value */
         while (is_word(at[1 + n]) && n < sizeof name - 1) name[n] = at[1 + n], n++;
         name[n] = 0;
         if (!n || at[1 + n] != (*at == '`' ? '`' : '\'') || !islower((unsigned char)name[0]))

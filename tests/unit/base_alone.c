@@ -25,8 +25,12 @@ static bool game_ready(tn_context *c) {
 }
 static void game_adopt(tni_block *b) { ((game_block *)(void *)b)->sprites = 0; }
 TN_PRIV const tni_rooms *tni_rooms_above(void) {
-    static const tni_rooms rooms = {(int64_t)sizeof(game_context), (int64_t)sizeof(game_block),
-                                    game_ready, game_adopt};
+    static const tni_rooms rooms = {(int64_t)sizeof(game_context),
+                                    (int64_t)sizeof(game_block),
+                                    game_ready,
+                                    game_adopt,
+                                    NULL,
+                                    NULL};
     return &rooms;
 }
 

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What the examples call their inputs. */
+/* What the examples call their inputs; some define a result of the same name. */
+#pragma GCC diagnostic ignored "-Wshadow"
 static TNI_UNUSED tn_tensor *x, *y, *z, *w, *b, *a, *d, *p, *t, *v, *q, *k, *n, *mask, *index,
     *rows, *src, *low, *high, *mean, *var, *rstd, *weight, *total, *table, *tokens, *edges, *pivots,
     *spectrum, *g, *m;

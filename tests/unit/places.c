@@ -27,7 +27,7 @@ static void elsewhere(void) {
 #define FAILS(call)                                                \
     do {                                                           \
         elsewhere();                                               \
-        (void)(call);                                              \
+        (void)!(call);                                             \
         check_report(placed(__LINE__), __FILE__, __LINE__, #call); \
     } while (0)
 
