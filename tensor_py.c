@@ -10522,6 +10522,23 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     return r;
 }
 
+/* _crc32c(buffer): the checksum CRC-32C of its bytes (Castagnoli's polynomial, reflected). */
+static PyObject *py_files_crc32c(PyObject *self, PyObject *o) {
+    Py_buffer v;
+    uint32_t table[256], crc = 0xffffffffu;
+    (void)self;
+    if (PyObject_GetBuffer(o, &v, PyBUF_SIMPLE)) return NULL;
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++)
+            table[i] = (table[i] >> 1) ^ (table[i] & 1 ? 0x82f63b78u : 0u);
+    }
+    const unsigned char *at = (const unsigned char *)v.buf;
+    for (Py_ssize_t i = 0; i < v.len; i++) crc = (crc >> 8) ^ table[(crc ^ at[i]) & 0xff];
+    PyBuffer_Release(&v);
+    return PyLong_FromUnsignedLong(crc ^ 0xffffffffu);
+}
+
 /* --- safetensors ------------------------------------------------------------------------------ */
 
 /* What is written: names and notes are Python's texts, kept with their list. */
@@ -10707,6 +10724,7 @@ static PyObject *py_files_profile_end(PyObject *self, PyObject *o) {
 static PyMethodDef py_files_functions[] = {
     {"_profile_begin", py_files_profile_begin, METH_NOARGS, NULL},
     {"_profile_end", py_files_profile_end, METH_O, NULL},
+    {"_crc32c", py_files_crc32c, METH_O, NULL},
     {"_storage_bytes", py_files_bytes, METH_O, NULL},
     {"_from_memory", py_files_from_memory, METH_VARARGS, NULL},
     {"_safetensors_save", py_files_safe_save, METH_VARARGS, NULL},

@@ -108,7 +108,7 @@ LEFT_OUT_OF = {
     "torch.utils": (
         (r"benchmark|bottleneck|collect_env", "Python has timeit and cProfile"),
         (r"cpp_extension|hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
-        (r"tensorboard|show_pickle|viz|weak|deterministic", _INSIDE),
+        (r"show_pickle|viz|weak|deterministic", _INSIDE),
     ),
     "torch.utils.data": (
         (r"\w*DataPipe|functional_datapipe|\w*datapipes?\w*|DataChunk|argument_validation|"

@@ -42,6 +42,7 @@ class Storage:
     def __init__(self, key, tensor):
         self.key = key
         self.dtype = tensor.dtype
+        self.each = 1 if name_of(tensor.dtype) in STORAGES else tensor.itemsize  # else bytes count
         self.tensor = tensor
         self.numel = 0
         self.places = []  # where the pickle says how large it is
@@ -61,9 +62,12 @@ def name_of(dtype):
 
 
 class Writer:
-    """One pickle: dump(o) gives its bytes, storages are what has to be written beside it."""
+    """One pickle: dump(o) gives its bytes, storages are what has to be written beside it.
 
-    def __init__(self):
+    legacy: for a file of the format before torch 1.6."""
+
+    def __init__(self, legacy=False):
+        self.legacy = legacy
         self._out = bytearray(b"\x80\x02")
         self._memo = {}
         self._kept = []  # objects whose id is in the memo
@@ -74,9 +78,8 @@ class Writer:
         self._save(o)
         self._out += b"."
         for s in self.storages.values():
-            each = s.dtype.itemsize if name_of(s.dtype) not in STORAGES else 1
             for at in s.places:
-                struct.pack_into("<q", self._out, at, s.numel * each)
+                struct.pack_into("<q", self._out, at, s.numel * s.each)
         return bytes(self._out)
 
     def _save(self, o):
@@ -95,6 +98,9 @@ class Writer:
             return lambda s, x: s._float(float(x))
         if isinstance(o, (type, FunctionType)):
             return Writer._named
+        storage = sys.modules.get(f"{__package__}.storage")
+        if storage is not None and storage.is_storage(o):
+            return Writer._storage_object
         return Writer._object
 
     # --- memo -------------------------------------------------------------------------------------
@@ -309,11 +315,16 @@ class Writer:
         self._global("collections", "OrderedDict")
         self._out += b")R"
 
-    def _storage(self, t):
+    def _storage_object(self, o):
+        """A storage that is no tensor's: all of it."""
+        if o.device.type == "meta":
+            raise PicklingError("cannot save a storage without data (device meta)")
+        typed = hasattr(o, "dtype")
+        self._storage(o._flat() if typed else o._bytes(), typed)
+
+    def _storage(self, t, typed=True):
         """The persistent id of the memory of t, whose size is filled in at the end."""
         device, name = str(t.device), name_of(t.dtype)
-        if device == "meta":
-            raise PicklingError("cannot save a tensor without data (device meta)")
         start = t.data_ptr() - t.storage_offset() * t.itemsize
         where = (start, device) if t.numel() else (id(t), "empty")
         s = self.storages.get(where)
@@ -328,7 +339,7 @@ class Writer:
         s.cover(t)
         self._out += _MARK
         self._save("storage")
-        if name in STORAGES:
+        if typed and name in STORAGES:
             self._global("torch", STORAGES[name])
         else:
             self._global("torch.storage", "UntypedStorage")
@@ -336,12 +347,19 @@ class Writer:
         self._save(device)
         self._out += b"\x8a\x08" + bytes(8)
         s.places.append(len(self._out) - 8)
-        self._out += b"tQ"
+        self._out += b"NtQ" if self.legacy else b"tQ"
 
     def _rebuild(self, t, requires_grad):
         """The arguments of torch's function that makes t again, as a tuple; returns its name."""
         plain = name_of(t.dtype) in STORAGES
         self._out += _MARK
+        if t.is_meta:
+            self._dtype(t.dtype)
+            self._save(tuple(t.shape))
+            self._save(tuple(t.stride()))
+            self._bool(requires_grad)
+            self._out += b"t"
+            return
         self._storage(t)
         self._int(t.storage_offset())
         self._save(tuple(t.shape))
@@ -354,6 +372,8 @@ class Writer:
 
     @staticmethod
     def _rebuild_name(t):
+        if t.is_meta:
+            return "_rebuild_meta_tensor_no_storage"
         return "_rebuild_tensor_v2" if name_of(t.dtype) in STORAGES else "_rebuild_tensor_v3"
 
     def _tensor(self, t):

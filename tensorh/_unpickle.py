@@ -124,11 +124,14 @@ class Machine:
     """One pickle. find(name) gives a value or a Maker for a global, None where there is none.
 
     persistent(id) gives what a persistent id stands for. allowed: {name: class or function} of what
-    the program trusts.
+    the program trusts. coding: of the strings of Python 2; "bytes" leaves them as they are.
     """
 
-    def __init__(self, data, find, persistent, allowed=None):
+    operations = {}  # opcode: function, below
+
+    def __init__(self, data, find, persistent, allowed=None, coding="utf-8"):
         self._allowed = allowed or {}
+        self._coding = coding
         self._data = memoryview(data)
         self._at = 0
         self._find = find
@@ -145,7 +148,7 @@ class Machine:
                 op = self._byte()
                 if op == 0x2E:  # STOP
                     return self._pop()
-                run = _OPERATIONS.get(op)
+                run = self.operations.get(op)
                 if run is None:
                     _refuse(f"Unsupported operand {op}")
                 run(self)
@@ -293,6 +296,11 @@ class Machine:
     def _text(self, n):
         self._push(str(self._take(n), "utf-8", "surrogatepass"))
 
+    def _string(self, n):
+        """A str of Python 2."""
+        data = self._take(n)
+        self._push(bytes(data) if self._coding == "bytes" else str(data, self._coding))
+
     def _bytes(self, n):
         self._push(bytes(self._take(n)))
 
@@ -416,8 +424,8 @@ def _operations():
         b"B": of_number("<I", m._bytes),
         b"C": of_number("B", m._bytes),
         b"\x8e": of_number("<Q", m._bytes),
-        b"U": of_number("B", m._text),
-        b"T": of_number("<I", m._text),
+        b"U": of_number("B", m._string),
+        b"T": of_number("<I", m._string),
         b"t": m._tuple,
         b"\x85": lambda s: s._last(1),
         b"\x86": lambda s: s._last(2),
@@ -443,4 +451,4 @@ def _operations():
     }
 
 
-_OPERATIONS = {op[0]: run for op, run in _operations().items()}
+Machine.operations = {op[0]: run for op, run in _operations().items()}

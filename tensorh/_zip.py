@@ -28,6 +28,8 @@ def _damaged(why):
 class Reader:
     """The members of an archive in a file that can seek: {name: (offset of header, size, crc)}."""
 
+    legacy = False
+
     def __init__(self, file):
         self._file = file
         file.seek(0, 2)

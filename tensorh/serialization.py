@@ -50,19 +50,24 @@ def save(
     A path holds the old file or the new one, also where the program ends in between. Tensors that
     share memory share it in the file; of a storage everything up to its last element that is used
     is written. The pickle is of protocol 2, which torch.load reads with weights_only=True.
+    _use_new_zipfile_serialization=False writes the format of torch before 1.6.
     """
-    if unknown or not _use_new_zipfile_serialization:
-        raise TypeError("save(): only torch's zip format is written")
+    if unknown.keys() - {"_disable_byteorder_record"}:
+        raise TypeError(f"save(): unknown arguments {sorted(unknown)}")
     if pickle_module not in (None, pickle):
         raise ValueError("save(): the pickle is written by tensorh; pickle_module is not supported")
-    writer = Writer()
+    if not _is_path(f) and not hasattr(f, "write"):
+        raise AttributeError(
+            "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
+        )
+    writer = Writer(legacy=not _use_new_zipfile_serialization)
     data = writer.dump(obj)
     if _is_path(f):
         _save_to_path(os.fsdecode(os.path.realpath(f)), data, writer)
-    elif hasattr(f, "write"):
-        _write(f, data, writer)
-    else:
-        raise AttributeError("expected 'f' to be string, path, or a file-like object with write()")
+        return
+    _write(f, data, writer)
+    if hasattr(f, "flush"):
+        f.flush()
 
 
 def _save_to_path(path, data, writer):
@@ -99,15 +104,27 @@ def _temporary(folder, mode):
             continue
 
 
+def _bytes_of(s):
+    """What the file has of a storage."""
+    t = s.tensor
+    if not t.is_cpu:  # all of the storage that the file has, in its order
+        t = t.detach().as_strided((s.numel,), (1,), 0).cpu()
+    return memoryview(_C._storage_bytes(t.detach()))
+
+
 def _write(f, data, writer):
+    if writer.legacy:
+        from . import _legacy
+
+        storages = sorted(writer.storages.values(), key=lambda s: s.key)
+        keys = Writer().dump([s.key for s in storages])
+        _legacy.write(f, data, keys, ((s.numel * s.each, _bytes_of(s)) for s in storages))
+        return
     archive = _ZipWriter(f)
     archive.add("archive/data.pkl", data)
     archive.add("archive/byteorder", b"little")
     for s in writer.storages.values():
-        t = s.tensor
-        if not t.is_cpu:  # all of the storage that the file has, in its order
-            t = t.detach().as_strided((s.numel,), (1,), 0).cpu()
-        archive.add(f"archive/data/{s.key}", memoryview(_C._storage_bytes(t.detach())))
+        archive.add(f"archive/data/{s.key}", _bytes_of(s))
     archive.add("archive/version", b"3\n")
     archive.finish()
 
@@ -124,6 +141,8 @@ class _Storage:
         self.numel = numel
         self.location = location
         self.tensor = None
+        self.root = None  # (storage, offset): of what torch 0.3 saved as a part of another storage
+        self.given = 0  # how often it is an object of its own, not a tensor's
         self.placed = _CPU  # where a function of map_location wants it
         self.twins = {}  # {bits: the storage as torch reads it with them}
 
@@ -145,6 +164,11 @@ class _Storage:
 
 def _refuse(why):
     raise pickle.UnpicklingError(why)
+
+
+def _word(o):
+    """A text of a file, which Python 2 may have written as bytes."""
+    return o.decode("ascii", "replace") if type(o) is bytes else o
 
 
 def _count(*values):
@@ -178,14 +202,23 @@ def _restore(location):
     try:
         return _usable(location)
     except RuntimeError as e:
+        from . import cuda
+
+        if location.partition(":")[0] != "cuda":
+            where = f"device {location!r}, which is not there"
+        elif cuda.is_available():
+            where = f"{location} but torch.cuda.device_count() is {cuda.device_count()}"
+        else:
+            where = "a CUDA device but torch.cuda.is_available() is False"
         raise RuntimeError(
-            f"Attempting to deserialize object on device {location!r}, which is not there. If you "
-            "are running on a CPU-only machine, please use torch.load with "
-            "map_location=torch.device('cpu') to map your storages to the CPU."
+            f"Attempting to deserialize object on {where}. If you are running on a CPU-only "
+            "machine, please use torch.load with map_location=torch.device('cpu') to map your "
+            "storages to the CPU."
         ) from e
 
 
 # What a trusted file has as classes, which it may call, too.
+_BYTES = ("torch.storage.UntypedStorage", "torch.UntypedStorage")
 _CLASSES = ("torch.Tensor", "torch.nn.parameter.Parameter", "torch.Size", "torch.device")
 
 
@@ -203,8 +236,9 @@ class _Call:
 class _Loader:
     """One file being read."""
 
-    def __init__(self, archive, prefix, map_location, mapped):
+    def __init__(self, archive, prefix, map_location, mapped, coding="utf-8"):
         self._archive = archive
+        self._coding = coding
         self._prefix = prefix
         self._device_of = _device_finder(map_location)
         self._mapped = mapped  # the file as memory, or None
@@ -226,8 +260,13 @@ class _Loader:
     def load(self, trusted=False):
         data = self._archive.read(f"{self._prefix}/data.pkl")
         if trusted:
-            return _Unpickler(io.BytesIO(data), self).load()
-        return Machine(data, self._find, self._persistent, _allowed()).load()
+            made = _Unpickler(io.BytesIO(data), self, self._coding).load()
+        else:
+            made = Machine(data, self._find, self._persistent, _allowed(), self._coding).load()
+        for s in self._storages.values():
+            if s.given:
+                self._become_object(s)
+        return made
 
     # --- globals ----------------------------------------------------------------------------------
 
@@ -250,14 +289,25 @@ class _Loader:
             return _DTYPES[name]
         if module == "torch" and name in _DTYPE_OF_STORAGE:
             return Maker(full, None, _DTYPE_OF_STORAGE[name])
-        if full in ("torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.Tensor"):
+        if full in _BYTES or full == "torch.Tensor":
             return Maker(full)
         return Maker(full) if full == "torch.nn.parameter.Parameter" else None
 
     def _persistent(self, pid):
+        part = None
+        if self._archive.legacy and type(pid) is tuple:
+            if len(pid) == 4 and _word(pid[0]) == "module":
+                return pid[1]  # a class, with the text of its source
+            *pid, part = (_word(x) for x in pid)
+            pid = tuple(pid)
         if type(pid) is not tuple or len(pid) != 5 or pid[0] != "storage":
             _refuse("persistent id: expected a storage")
-        kind, key, location, numel = pid[1:]
+        s = self._storage(*pid[1:])
+        s = s if part is None else self._part(s, part)
+        s.given += 1
+        return s
+
+    def _storage(self, kind, key, location, numel):
         if type(kind) is not Maker or "Storage" not in kind.name:
             _refuse("persistent id: expected a storage type")
         if type(key) is not str or type(location) is not str:
@@ -274,6 +324,39 @@ class _Loader:
                 return _Storage(key, kind.state, 0, location)
             _refuse(f"storage {key} is of two types")
         return s
+
+    def _part(self, s, part):
+        """A storage that torch 0.3 saved as a part of another one: (key, offset, elements)."""
+        if type(part) is not tuple or len(part) != 3 or type(_word(part[0])) is not str:
+            _refuse("persistent id: expected the part of a storage")
+        key, offset, numel = part
+        _count(offset, numel)
+        if offset + numel > s.numel:
+            _refuse("a part reaches beyond its storage")
+        key = ("part", _word(key))
+        if key not in self._storages:
+            self._storages[key] = _Storage(key, s.dtype, numel, s.location)
+            self._storages[key].root = (s, offset)
+        return self._storages[key]
+
+    def _become_object(self, s):
+        """Makes a storage that is in the data itself what programs know as a storage."""
+        from .storage import TypedStorage, UntypedStorage
+
+        root, start = s.root or (s, 0)
+        dtype = root.dtype or _C.uint8
+        if root.tensor is None and root.numel:
+            root.tensor = self._memory(root, dtype, (root.numel,))
+        if not s.numel:
+            flat = _C.empty(0, dtype=dtype).to(self._device_of(s, s.location))
+        else:
+            whole = root.tensor.detach()
+            whole = whole.as_strided((whole.numel(),), (1,), 0)
+            whole = whole if whole.dtype is dtype else whole.view(dtype)
+            flat = whole[start : start + s.numel]
+        vars(s).clear()
+        s.__class__ = TypedStorage
+        s._untyped_storage, s.dtype = UntypedStorage._flat_of(flat), dtype
 
     # --- tensors ----------------------------------------------------------------------------------
 
@@ -301,20 +384,25 @@ class _Loader:
         if type(stride) not in (tuple, list) or len(stride) != len(size):
             _refuse("a tensor: expected as many strides as sizes")
         _count(offset, *size, *stride)
+        s.given -= 1
+        if s.root is not None:
+            if self._end(size, stride, offset) > s.numel:
+                _refuse("a tensor reaches beyond its storage")
+            s, offset = s.root[0], offset + s.root[1]
         if s.dtype not in (None, dtype) or (s.dtype is None and s.numel % dtype.itemsize):
             _refuse("a tensor: its dtype is not the storage's")
         held = s.numel if s.dtype else s.numel // dtype.itemsize
-        numel, end, dense = 1, 1, 1
+        numel, dense = 1, 1
         contiguous = True
         for n, step in zip(reversed(size), reversed(stride), strict=True):
             numel *= n
-            end += (n - 1) * step
             contiguous = contiguous and (n == 1 or step == dense)
             dense *= n
-        if numel and offset + end > held:
-            _refuse(f"a tensor reaches beyond its storage: {offset + end} of {held} elements")
         if not numel:
             return self._empty(s, size, dtype)
+        end = self._end(size, stride, offset)
+        if end > held:
+            _refuse(f"a tensor reaches beyond its storage: {end} of {held} elements")
         whole = contiguous and offset == 0 and numel == held
         if s.tensor is None:
             s.tensor = self._memory(s, dtype, tuple(size) if whole else (held,))
@@ -323,6 +411,13 @@ class _Loader:
         if s.tensor.dtype is not dtype:
             _refuse("two tensors of different dtypes share a storage")
         return s.tensor.as_strided(tuple(size), tuple(stride), offset)
+
+    @staticmethod
+    def _end(size, stride, offset):
+        """Elements up to the last one of a tensor; 0 of an empty one."""
+        if 0 in size:
+            return 0
+        return offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
 
     def _empty(self, s, size, dtype):
         return _C.empty(tuple(size), dtype=dtype).to(self._device_of(s, s.location))
@@ -340,7 +435,10 @@ class _Loader:
     def _tensor(self, machine, args):
         if len(args) not in (5, 6, 7) or type(args[0]) is not _Storage or not args[0].dtype:
             _refuse("_rebuild_tensor_v2: wrong arguments")
-        s = self._twin(args[0], args[6]) if args[6:] and args[6] else args[0]
+        s = args[0]
+        if args[6:] and args[6]:
+            s = self._twin(s, args[6])
+            args[0].given -= s is not args[0]
         return self._finish(self._view(s, *args[1:4], s.dtype), args[4])
 
     def _tensor_of_bytes(self, machine, args):
@@ -480,12 +578,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if pickle_module not in (None, pickle):
         raise ValueError("load(): the pickle is read by tensorh; pickle_module is not supported")
     trusted = weights_only is not None and not weights_only
-    if unknown.keys() - {"encoding"}:
+    coding = unknown.pop("encoding", "utf-8")
+    if unknown:
         raise TypeError(f"load(): unknown arguments {sorted(unknown)}")
+    if type(coding) is not str:
+        raise TypeError(f"load(): encoding must be str, not {type(coding).__name__}")
     if _is_path(f):
         with open(f, "rb") as file:
             try:
-                return _load(file, map_location, mmap, trusted)
+                return _load(file, map_location, mmap, trusted, coding)
             except (pickle.UnpicklingError, DamagedError, EOFError) as e:
                 e.args = (f"{os.fsdecode(f)}: {e}",)
                 raise
@@ -496,14 +597,14 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             "You can only torch.load from a file that is seekable. Please pre-load the data into a "
             "buffer like io.BytesIO and try to load from it instead."
         )
-    return _load(f, map_location, mmap, trusted)
+    return _load(f, map_location, mmap, trusted, coding)
 
 
 class _Unpickler(pickle.Unpickler):
     """Reads a pickle that is trusted: torch's globals are those of the data, or tensorh's."""
 
-    def __init__(self, file, loader):
-        super().__init__(file, encoding="utf-8")
+    def __init__(self, file, loader, coding):
+        super().__init__(file, encoding=coding)
         self._loader = loader
 
     def find_class(self, module, name):
@@ -525,8 +626,9 @@ class _From:
         self._file = file
         self._start = file.tell()
         self.read = file.read
-        if hasattr(file, "readinto"):
-            self.readinto = file.readinto
+        for name in ("readinto", "readline"):
+            if hasattr(file, name):
+                setattr(self, name, getattr(file, name))
 
     def seek(self, to, whence=0):
         self._file.seek(to + (0 if whence else self._start), whence)
@@ -535,16 +637,13 @@ class _From:
         return self._file.tell() - self._start
 
 
-def _load(file, map_location, mmap, trusted):
+def _load(file, map_location, mmap, trusted, coding):
     file = _From(file) if file.tell() else file
     head = file.read(4)
     if not head:
         raise EOFError("Ran out of input")
-    if head[:2] == b"\x80\x02" and head[:3] in (b"\x80\x02\x8a", b"\x80\x02("):
-        raise pickle.UnpicklingError(
-            "files of torch before 1.6 (not zip) are not read: save the object again with a newer "
-            "torch"
-        )
+    if head[:1] == b"\x80":
+        return _load_legacy(file, map_location, mmap, trusted, coding)
     if head[:2] != b"PK":
         raise pickle.UnpicklingError("invalid load key: this is no file of torch.save")
     archive = _ZipReader(file)
@@ -556,7 +655,36 @@ def _load(file, map_location, mmap, trusted):
         if archive.read(order) != b"little":
             raise ValueError("the file has another byte order")
     mapped = _map(file) if mmap else None
-    return _Loader(archive, prefix, map_location, mapped).load(trusted)
+    return _Loader(archive, prefix, map_location, mapped, coding).load(trusted)
+
+
+def _load_legacy(file, map_location, mmap, trusted, coding):
+    """A file of torch before 1.6."""
+    from ._legacy import Reader
+
+    if mmap:
+        raise RuntimeError(
+            "mmap can only be used with files saved with `torch.save(_use_new_zipfile_"
+            "serialization=True), please torch.save your checkpoint with this option in order to "
+            "use mmap."
+        )
+
+    def itemsize(kind):
+        dtype = _DTYPE_OF_STORAGE.get(kind.removeprefix("torch."))
+        return dtype.itemsize if dtype else kind in _BYTES
+
+    archive = Reader(file, itemsize)
+    made = _Loader(archive, "archive", map_location, None, coding).load(trusted)
+    archive.finish()
+    return made
+
+
+def _is_zipfile(f):
+    """Whether a file is a zip archive from its position on, which stays."""
+    at = f.tell()
+    head = f.read(4)
+    f.seek(at)
+    return head == b"PK\3\4"
 
 
 def _prefix(archive):

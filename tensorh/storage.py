@@ -311,9 +311,9 @@ class TypedStorage:
         if count < 0 and len(whole) % size:
             raise ValueError(f"buffer size ({len(whole)}) must be a multiple of {size}")
         count = len(whole) // size if count < 0 else count
-        flat = _C.frombuffer(bytearray(whole[: count * size]), dtype=_C.uint8) if count else _C.empty(
-            0, dtype=_C.uint8
-        )
+        flat = _C.empty(0, dtype=_C.uint8)
+        if count:
+            flat = _C.frombuffer(bytearray(whole[: count * size]), dtype=_C.uint8)
         if byte_order not in ("native", _sys.byteorder):
             flat = flat.view(count, size).flip(1).reshape(-1)
         return cls._of(flat != 0 if dtype is _C.bool else flat.view(dtype))

@@ -300,7 +300,7 @@ def test_a_device_that_is_not_there_is_that_of_map_location():
         for name, index in (("cuda", b"K\0\x86R"), ("mps", b"\x85R"), ("meta", b"\x85R"))
     )
     data = io.BytesIO(archive(pickled + b"l."))
-    with pytest.raises(RuntimeError, match="'cuda:0'.*map_location"):
+    with pytest.raises(RuntimeError, match="on a CUDA device but.*map_location"):
         torch.load(data)
     cpu, meta = torch.device("cpu"), torch.device("meta")
     named = {"cuda:0": "meta", "mps": "cpu", "meta": "cpu"}
@@ -522,8 +522,6 @@ def test_archives_that_are_refused():
         torch.load(io.BytesIO(b""))
     with pytest.raises(pickle.UnpicklingError, match="no file of torch.save"):
         torch.load(io.BytesIO(b"not a file at all"))
-    with pytest.raises(pickle.UnpicklingError, match=r"before 1\.6"):
-        torch.load(DATA / "torch_old.pt")
     wrong = bytearray(archive(tensor_pickle(4, 0, (4,), (1,)), _0=b"0123456789abcdef"))
     wrong[bytes(wrong).index(b"0123456789")] ^= 1
     with pytest.raises(RuntimeError, match="CRC"):
