@@ -140,7 +140,7 @@ struct tn_module {
  *     block *s = (block *)tn_module_new(&block_row);
  *     TN_ADD_CHILD(s, linear1, tn_nn_linear(d, 4 * d));
  *     TN_ADD_PARAM(s, scale, TN_DIMS(d));
- *     return tn_module_finish(&s->base); */
+ *     return tn_module_finish((tn_module *)s); */
 TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
 TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m);

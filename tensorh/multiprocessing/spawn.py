@@ -3,10 +3,10 @@
 import multiprocessing
 import multiprocessing.connection
 import os
-import pickle
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -43,14 +43,34 @@ class ProcessExitedException(ProcessException):
             self.msg, self.error_index, self.pid, self.exit_code, self.signal_name)  # fmt: skip
 
 
+_GRACE = 30  # seconds for what a process does on SIGINT
+
+
+def _end_with_parent(parent):
+    """Interrupts this process when the one that started it ends, however that ends."""
+
+    def watch():
+        parent.join()
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(_GRACE)
+        os._exit(1)  # the interrupt was lost, or what it began does not end
+
+    threading.Thread(target=watch, name="end with the parent", daemon=True).start()
+
+
 def _run(fn, i, args, error_file):
+    parent = multiprocessing.parent_process()
     try:
+        _end_with_parent(parent)
         fn(i, *args)
     except KeyboardInterrupt:
-        pass
+        if not parent.is_alive():  # nobody reads what a queue would wait to have written
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(1)
     except Exception:
-        with open(error_file, "wb") as f:
-            pickle.dump(traceback.format_exc(), f)
+        fd = os.open(error_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8", errors="backslashreplace") as f:
+            f.write(traceback.format_exc())
         sys.exit(1)
 
 
@@ -96,9 +116,9 @@ class ProcessContext:
 
     def _error(self, i):
         p = self.processes[i]
-        if os.path.getsize(self.error_files[i]):
-            with open(self.error_files[i], "rb") as f:
-                text = pickle.load(f)
+        if os.path.exists(self.error_files[i]):
+            with open(self.error_files[i], encoding="utf-8") as f:
+                text = f.read()
             message = f"\n\n-- Process {i} terminated with the following error:\n{text}"
             return ProcessRaisedException(message, i, p.pid)
         if p.exitcode < 0:
@@ -131,8 +151,8 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
     processes, files = [], []
     try:
         for i in range(nprocs):
-            fd, path = tempfile.mkstemp(prefix="tensorh-", suffix=".error")
-            os.close(fd)
+            name = f"tensorh-{os.getpid()}-{os.urandom(8).hex()}.error"
+            path = os.path.join(tempfile.gettempdir(), name)  # a process that fails makes it
             files.append(path)
             process = context.Process(target=_run, args=(fn, i, args, path), daemon=daemon)
             process.start()
@@ -141,8 +161,7 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
         for process in processes:
             process.terminate()
             process.join()
-        for path in files:
-            os.unlink(path)
+        ProcessContext((), files)  # which removes the files
         raise
     made = ProcessContext(processes, files)
     if not join:

@@ -19,7 +19,7 @@ c="$CC -std=c99 $flags $warnings -I."
 cxx="$CXX -std=c++11 $flags $warnings -I."
 have_cxx=
 command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is left out"
-one_file="text physics game replay audio classify from_torch/run plugin/host" # programs of one file
+one_file="text physics game replay audio classify gpt lstm dqn gan from_torch/run plugin/host" # programs of one file
 fashion=$(ls examples/fashion/*.c | tr '\n' ' ')
 printf '#define FASHION_DATA "%s/none"\n' "$out" > "$out/digits.h" # the digits, also after `make data`
 if [ -z "${TN_FULL:-}" ]; then # the same texts less their two first defines
@@ -78,6 +78,7 @@ check "plugin: the host ends with 0" run plugin "$out/plugin/host" "$out/plugin/
 check "plugin: the operator reads its number" grep -q '^cubic(2, 0.5) = 9$' "$log"
 check "plugin: its gradient trains" grep -q '^0.800 x + 0.300$' "$log"
 check "plugin: a file that is missing ends with 1" fails 1 "none.so" "$out/plugin/host" "$out/none.so"
+. tests/examples/models.sh
 if [ -n "$have_cxx" ]; then
     check "mixed ends with 0" run mixed "$out/mixed"
     check "mixed: the loss falls to a tenth" awk '{ exit !($4 + 0 < $2 / 10) }' "$log"

@@ -49,7 +49,7 @@ def test_the_losses_are_torchs(name, dtype):
 
 def test_the_traces_are_of_a_named_torch_and_of_every_program():
     assert KNOWN["torch"].startswith("2.15.0")
-    programs = {p.stem for p in EXAMPLES.glob("*.py")} - {"digits", "interop", "traces"}
+    programs = {p.stem for p in EXAMPLES.glob("*.py")} - {"digits", "hogwild", "interop", "traces"}
     for dtype in traces.DTYPES:
         assert set(KNOWN[dtype]) == set(traces.BOUNDS) == programs
 
@@ -84,6 +84,9 @@ LAST = {  # the last line, the numbers cut off
     "custom_function": "loss 8.9860 -> 0.2114",
     "maml": "step 40: loss after adapting 1.1596",
     "char_transformer": "It was the ",
+    "lstm_lm": "This is the man all tattered and torn that ",
+    "dqn": "caught: the leaning pole stays up for ",
+    "gan_gp": "92 % of the points lie in 8 of 8 heaps",
 }
 
 
@@ -94,6 +97,16 @@ def test_started_as_it_is_a_program_tells_what_it_learnt(name, alone):
     assert errors == ""
     digits = "pictures: the digits (`make data` fetches Fashion-MNIST)"
     assert (digits in said) == name.startswith("fashion")
+
+
+def test_two_processes_train_one_network(alone):
+    said, errors = start(alone / "examples" / "python" / "hogwild.py")
+    one, two, speed = said.splitlines()
+    assert one.startswith("1 x 8000 steps: ") and two.startswith("2 x 4000 steps: ")
+    for line in (one, two):
+        assert float(line.split(", ")[1].split(" %")[0]) > 88
+    assert speed.startswith("two processes are ") and speed.endswith(" times as fast as one")
+    assert errors == ""
 
 
 def test_fashion_mnist_is_taken_where_it_is(tmp_path, alone):

@@ -1,0 +1,26 @@
+# models.sh - the models in one file each; read by run.sh. The losses of gpt, dqn, gan and lstm are those of torch, or of the same
+# program in Python, whose losses tests/python/test_traces.py compares with torch's.
+is() { [ "$1" = "$2" ] || { echo "$1, not $2"; false; }; }
+
+check "gpt ends with 0" run gpt "$out/gpt" LICENSE "$out/gpt.safetensors" 200
+check "gpt: the losses are torch's" is "$(sed -n 's/^step .*loss //p' "$log" | tr '\n' ' ')" "5.0087 2.7186 1.9962 "
+check "gpt: it writes 500 letters" test "$(sed 1,4d "$log" | wc -c)" -ge 500
+check "gpt: it writes on from its file" run gpt_one "$out/gpt" --write "$out/gpt.safetensors" "THE SOFT" 200
+check "gpt: from the words that it is given" grep -q '^THE SOFT' "$log"
+check "gpt: and again" run gpt_two "$out/gpt" --write "$out/gpt.safetensors" "THE SOFT" 200
+check "gpt: the same letters" cmp "$out/gpt_one.log" "$out/gpt_two.log"
+check "gpt: a text that is missing ends with 1" fails 1 "none.md" "$out/gpt" none.md "$out/none.safetensors"
+check "gpt: it leaves no file then" test ! -e "$out/none.safetensors"
+check "gpt: a file that is missing ends with 1" fails 1 "none.safetensors" "$out/gpt" --write "$out/none.safetensors" "A" 9
+check "lstm ends with 0" run lstm "$out/lstm"
+check "lstm: the loss falls as in Python" is "$(sed -n 's/^step .*loss //p' "$log" | tr '\n' ' ')" "1.8564 0.4913 0.2203 0.1470 "
+check "lstm: it recites to the end" \
+    grep -q '^This is the cow with the crumpled horn that tossed .* the house that Jack built\.$' "$log"
+check "dqn ends with 0" run dqn "$out/dqn"
+check "dqn: at first the pole falls within 40 steps" below "$(sed -n '1s/.*of *\([0-9.]*\) steps$/\1/p' "$log")" 40
+check "dqn: in the end it stays up for 100 and more" below 100 "$(sed -n 's/^step.*of *\([0-9.]*\) steps$/\1/p' "$log" | tail -1)"
+check "dqn: it catches a leaning pole" below 100 "$(sed -n 's/^caught.* for \([0-9]*\) steps.*/\1/p' "$log")"
+check "gan ends with 0" run gan "$out/gan"
+check "gan: the critic's lead falls below 0.3" below "$(last_number distance "$log")" 0.3
+check "gan: more than 80 % of the points lie in heaps, and in all" \
+    below 80 "$(sed -n 's/^\([0-9]*\) % of the points lie in 8 of 8 heaps$/\1/p' "$log")"
