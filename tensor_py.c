@@ -4360,8 +4360,9 @@ static const char *const py_docs_comment[] = {
     "Places in row-major order, each once, with the sum of its values.\n"
     "indices (d, n), values (n, *), d sizes and those of * -> (d, m), (m, *)",
     /* sparse_distinct */
-    "self without the elements that are equal to the one before: of sorted keys, each once.\n"
-    "self (n) int64 -> (m)",
+    "self without the elements that are equal to the one before, and for each element of self its\n"
+    "place among them: of sorted keys, each once.\n"
+    "self (n) int64 -> (m), (n)",
     /* sparse_dots */
     "The elements of x y^T at the places in indices, on the CPU: the gradient of values in\n"
     "sparse_product.\n"

@@ -138,6 +138,7 @@
 #include "base/cold_end.inl"
 #include "cpu/matrix.c"
 #include "cpu/matrix_blocks.c"
+#include "cpu/lapack.c"
 #include "cpu/lu.c"
 #include "cpu/ldl.c"
 #include "cpu/householder.c"

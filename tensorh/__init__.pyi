@@ -202,6 +202,7 @@ less_: _Any
 less_equal: _Any
 less_equal_: _Any
 from .serialization import load as load
+from ._functions.products import lobpcg as lobpcg
 from ._functions.products import lu as lu
 moveaxis: _Any
 from ._functions.reductions import msort as msort

@@ -107,7 +107,7 @@ LEFT_OUT_OF = {
     ),
     "torch.utils": (
         (r"benchmark|bottleneck|collect_env", "Python has timeit and cProfile"),
-        (r"cpp_extension|hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
+        (r"hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
         (r"show_pickle|viz|weak|deterministic", _INSIDE),
     ),
     "torch.utils.data": (
@@ -127,7 +127,6 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 OutOfMemoryError StorageBase get_num_interop_threads
-lobpcg
 is_anomaly_check_nan_enabled
 set_anomaly_enabled set_flush_denormal set_num_interop_threads
 """,

@@ -7,6 +7,7 @@ other call is refused and names its layout."""
 
 from . import _C
 from ._C import Tensor
+from ._tensor import check_leaf
 
 STRIDED, COO, CSR, CSC = range(4)
 LAYOUTS = (_C.strided, _C.sparse_coo, _C.sparse_csr, _C.sparse_csc)
@@ -196,11 +197,7 @@ class _Sparse(Tensor):
     def __deepcopy__(self, memo):
         if id(self) in memo:
             return memo[id(self)]
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment."
-            )
+        check_leaf(self)
         parts = tuple(p.detach().clone() for p in parts_of(self))
         memo[id(self)] = other = make(
             _C._sparse_layout(self), parts, self.shape, _C._sparse_coalesced(self)
@@ -255,7 +252,7 @@ def _each_once(grad):
         return grad
     size = list(grad.shape[: grad.sparse_dim()])
     keys, order = _C.sort(_C.sparse_keys(grad._indices(), size))
-    each = _C.sparse_distinct(keys)
+    each, _ = _C.sparse_distinct(keys)
     if each.numel() == keys.numel():
         return grad
     order = order[_C.searchsorted(keys, each)]

@@ -400,3 +400,10 @@ def stack(tensors, dim=0, *, out=None):
 @_call("sparse_resize_", "sparse_resize_and_clear_")
 def _resize(self, size, sparse_dim, dense_dim):
     raise _refused("Tensor.sparse_resize_", (self,), {})
+
+
+@_call("lobpcg")
+def _lobpcg(*args, **kwargs):
+    from ._functions.products import lobpcg
+
+    return lobpcg.__wrapped__(*args, **kwargs)

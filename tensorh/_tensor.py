@@ -211,14 +211,19 @@ def __copy__(self):
     return _dressed(other, type(self), dict(self.__dict__))
 
 
-def __deepcopy__(self, memo):
-    if id(self) in memo:
-        return memo[id(self)]
-    if not self.is_leaf:
+def check_leaf(t):
+    """deepcopy() is of leaves alone."""
+    if not t.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment."
         )
+
+
+def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    check_leaf(self)
     import copy
 
     other = _copied(self.detach(), memo, type(self))

@@ -380,75 +380,79 @@ def set_attributes(o, state):
         setattr(o, name, value)
 
 
-def _operations():
-    m = Machine
-
-    def constant(value):
-        return lambda s: s._push(value)
-
-    def made(kind):
-        return lambda s: s._push(kind())
-
-    def of_number(form, run):
-        return lambda s: run(s, s._number(form))
-
-    def pushed(form):
-        return lambda s: s._push(s._number(form))
-
-    return {
-        b"\x80": m._proto,
-        b"\x95": m._frame,
-        b"(": m._mark,
-        b"0": m._pop,
-        b"1": m._since_mark,
-        b"2": lambda s: s._push(s._stack[-1]),
-        b"N": constant(None),
-        b"\x88": constant(True),
-        b"\x89": constant(False),
-        b")": constant(()),
-        b"]": made(list),
-        b"}": made(dict),
-        b"\x8f": made(set),
-        b"I": m._int,
-        b"L": m._long,
-        b"J": pushed("<i"),
-        b"K": pushed("B"),
-        b"M": pushed("<H"),
-        b"G": pushed(">d"),
-        b"F": lambda s: s._push(float(s._line())),
-        b"\x8a": of_number("B", m._long_of),
-        b"\x8b": of_number("<i", m._long_of),
-        b"X": of_number("<I", m._text),
-        b"\x8c": of_number("B", m._text),
-        b"\x8d": of_number("<Q", m._text),
-        b"B": of_number("<I", m._bytes),
-        b"C": of_number("B", m._bytes),
-        b"\x8e": of_number("<Q", m._bytes),
-        b"U": of_number("B", m._string),
-        b"T": of_number("<I", m._string),
-        b"t": m._tuple,
-        b"\x85": lambda s: s._last(1),
-        b"\x86": lambda s: s._last(2),
-        b"\x87": lambda s: s._last(3),
-        b"l": m._list,
-        b"d": m._dict,
-        b"a": m._append,
-        b"e": m._appends,
-        b"s": m._set_item,
-        b"u": lambda s: s._set_items(s._since_mark()),
-        b"\x90": m._add_items,
-        b"q": of_number("B", m._put),
-        b"r": of_number("<I", m._put),
-        b"\x94": lambda s: s._put(len(s._memo)),
-        b"h": of_number("B", m._get),
-        b"j": of_number("<I", m._get),
-        b"c": m._global,
-        b"\x93": m._stack_global,
-        b"R": m._reduce,
-        b"\x81": m._new,
-        b"b": m._build,
-        b"Q": m._persistent_id,
-    }
+def _constant(value):
+    return lambda s: s._push(value)
 
 
-Machine.operations = {op[0]: run for op, run in _operations().items()}
+def _made(kind):
+    return lambda s: s._push(kind())
+
+
+def _of_number(form, run):
+    return lambda s: run(s, s._number(form))
+
+
+def _pushed(form):
+    return lambda s: s._push(s._number(form))
+
+
+_m = Machine
+_OPERATIONS = {  # by opcode: what stands on the stack, or in the lines behind it
+    b"\x80": _m._proto,
+    b"\x95": _m._frame,
+    b"(": _m._mark,
+    b"0": _m._pop,
+    b"1": _m._since_mark,
+    b"I": _m._int,
+    b"L": _m._long,
+    b"t": _m._tuple,
+    b"l": _m._list,
+    b"d": _m._dict,
+    b"a": _m._append,
+    b"e": _m._appends,
+    b"s": _m._set_item,
+    b"\x90": _m._add_items,
+    b"c": _m._global,
+    b"\x93": _m._stack_global,
+    b"R": _m._reduce,
+    b"\x81": _m._new,
+    b"b": _m._build,
+    b"Q": _m._persistent_id,
+    b"2": lambda s: s._push(s._stack[-1]),
+    b"F": lambda s: s._push(float(s._line())),
+    b"\x85": lambda s: s._last(1),
+    b"\x86": lambda s: s._last(2),
+    b"\x87": lambda s: s._last(3),
+    b"u": lambda s: s._set_items(s._since_mark()),
+    b"\x94": lambda s: s._put(len(s._memo)),
+}
+_OPERATIONS |= {  # values that are made of nothing
+    b"N": _constant(None),
+    b"\x88": _constant(True),
+    b"\x89": _constant(False),
+    b")": _constant(()),
+    b"]": _made(list),
+    b"}": _made(dict),
+    b"\x8f": _made(set),
+}
+_OPERATIONS |= {  # a number follows: the value, its length or its place
+    b"J": _pushed("<i"),
+    b"K": _pushed("B"),
+    b"M": _pushed("<H"),
+    b"G": _pushed(">d"),
+    b"\x8a": _of_number("B", _m._long_of),
+    b"\x8b": _of_number("<i", _m._long_of),
+    b"X": _of_number("<I", _m._text),
+    b"\x8c": _of_number("B", _m._text),
+    b"\x8d": _of_number("<Q", _m._text),
+    b"B": _of_number("<I", _m._bytes),
+    b"C": _of_number("B", _m._bytes),
+    b"\x8e": _of_number("<Q", _m._bytes),
+    b"U": _of_number("B", _m._string),
+    b"T": _of_number("<I", _m._string),
+    b"q": _of_number("B", _m._put),
+    b"r": _of_number("<I", _m._put),
+    b"h": _of_number("B", _m._get),
+    b"j": _of_number("<I", _m._get),
+}
+Machine.operations = {op[0]: run for op, run in _OPERATIONS.items()}

@@ -11,6 +11,7 @@ the file names.
 import io
 import os
 import pickle
+import re
 from collections.abc import Callable
 from typing import IO, Any
 
@@ -644,6 +645,10 @@ def _load(file, map_location, mmap, trusted, coding):
         raise EOFError("Ran out of input")
     if head[:1] == b"\x80":
         return _load_legacy(file, map_location, mmap, trusted, coding)
+    if re.fullmatch(rb"[\x01-\x08]\0\0\0|[1-8]\n[0-9+-].?", head, re.S):
+        raise pickle.UnpicklingError(
+            "this is a file of Torch7 (.t7): read it by torch.utils.serialization.load_lua"
+        )
     if head[:2] != b"PK":
         raise pickle.UnpicklingError("invalid load key: this is no file of torch.save")
     archive = _ZipReader(file)

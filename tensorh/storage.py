@@ -6,6 +6,7 @@ import os as _os
 import sys as _sys
 
 from . import _C
+from ._pickle import STORAGES as _STORAGES
 
 __all__ = ["TypedStorage", "UntypedStorage", "from_file"]
 
@@ -21,13 +22,7 @@ def _named(dtype):
     return _NAMES[dtype]
 
 
-_NAMES = {
-    _C.float64: "DoubleStorage", _C.float32: "FloatStorage", _C.float16: "HalfStorage",
-    _C.int64: "LongStorage", _C.int32: "IntStorage", _C.int16: "ShortStorage",
-    _C.int8: "CharStorage", _C.uint8: "ByteStorage", _C.bool: "BoolStorage",
-    _C.bfloat16: "BFloat16Storage", _C.complex128: "ComplexDoubleStorage",
-    _C.complex64: "ComplexFloatStorage",
-}  # fmt: skip
+_NAMES = {getattr(_C, dtype): storage for dtype, storage in _STORAGES.items()}
 
 
 def _dtype_to_storage_type_map():
@@ -74,7 +69,20 @@ def _only_of_the_cpu(storage, name):
     raise NotImplementedError(f"{name}: torch.multiprocessing shares tensors")
 
 
-class UntypedStorage:
+class _Copied:
+    """What storages of both kinds have of their clone() and nbytes()."""
+
+    def __copy__(self):
+        return self.clone()
+
+    def __deepcopy__(self, memo):
+        return memo.setdefault(id(self), self.clone())
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.nbytes()
+
+
+class UntypedStorage(_Copied):
     """Bytes. Made by t.untyped_storage(), or UntypedStorage(size), UntypedStorage(sequence)."""
 
     filename = None
@@ -176,14 +184,6 @@ class UntypedStorage:
         """A copy."""
         return UntypedStorage._flat_of(self._bytes().clone())
 
-    __copy__ = clone
-
-    def __deepcopy__(self, memo):
-        return memo.setdefault(id(self), self.clone())
-
-    def __sizeof__(self):
-        return object.__sizeof__(self) + self.nbytes()
-
     def get_device(self):
         """The number of the device, -1 of the CPU."""
         return self._tensor.get_device()
@@ -258,7 +258,7 @@ class UntypedStorage:
         return f"{body}\n[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
-class TypedStorage:
+class TypedStorage(_Copied):
     """The memory as elements of a dtype: t.storage(), which torch has deprecated."""
 
     is_sparse = False
@@ -405,14 +405,6 @@ class TypedStorage:
     def clone(self):
         """A copy."""
         return self._of(self._flat().clone())
-
-    __copy__ = clone
-
-    def __deepcopy__(self, memo):
-        return memo.setdefault(id(self), self.clone())
-
-    def __sizeof__(self):
-        return object.__sizeof__(self) + self.nbytes()
 
     def type(self, dtype=None, non_blocking=False):
         """The name of the class, torch.FloatStorage; of dtype, a storage of that."""

@@ -89,15 +89,7 @@ def make_tensor(
     apart = noncontiguous and math.prod(shape) > 1
     if apart:
         shape = (*shape[:-1], 2 * shape[-1])
-    if floating:
-        result = _C.empty(shape, dtype=dtype, device=device)
-        parts = _C.view_as_real(result) if dtype.is_complex else result
-        if high - low > finfo(dtype).max:  # the width has no number
-            parts.uniform_(low / 2, high / 2).mul_(2)
-        else:
-            parts.uniform_(low, high)
-    else:
-        result = _C.randint(int(low), int(high), shape, dtype=dtype, device=device)
+    result = _drawn(shape, low, high, dtype, device)
     if apart:
         result = result[..., 1::2]
     elif memory_format is not None:
@@ -106,6 +98,19 @@ def make_tensor(
         tiny = finfo(dtype).tiny if floating else 1
         result[result == 0] = complex(tiny, tiny) if dtype.is_complex else tiny
     return result.requires_grad_(requires_grad) if requires_grad else result
+
+
+def _drawn(shape, low, high, dtype, device):
+    """Values from [low, high)."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return _C.randint(int(low), int(high), shape, dtype=dtype, device=device)
+    result = _C.empty(shape, dtype=dtype, device=device)
+    parts = _C.view_as_real(result) if dtype.is_complex else result
+    if high - low > finfo(dtype).max:  # the width has no number
+        parts.uniform_(low / 2, high / 2).mul_(2)
+    else:
+        parts.uniform_(low, high)
+    return result
 
 
 def _range_of(dtype, low, high):

@@ -25,6 +25,10 @@
  *                           TN_CHECK_BYTES, by default 64 MiB; their data is freed at once
  *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
  *   TN_NO_FMA               for x86-64 without FMA instructions: slow, with libm's fma; same bits
+ *   TN_USE_LAPACK           factors of linalg (Cholesky, LU, QR, eigenvalues, singular values)
+ *                           by the LAPACK that the program links, as OpenBLAS (docs/embedding.md)
+ *   TN_LAPACK_NAME(name)    with it: the symbol of a routine, if not name##_; TN_LAPACK_INT: the
+ *                           type of Fortran's integers, if not int32_t
  *   TN_HEADER_NAME          "the/name.h" of this file, if you rename it
  *
  * Options for a smaller program that compiles faster (docs/trim.md). Using what they leave out is

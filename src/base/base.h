@@ -408,6 +408,8 @@ TNI_INLINE tni_stop *tni_stop_here(void) {
 /* Polled between blocks of work, in any thread that works at a call: what is left need not
  * be done. */
 TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_stop_here()); }
+/* The same at step i of a loop over single elements: it polls once each 65536 of them. */
+TNI_INLINE bool tni_stopped_at(int64_t i) { return !(i & 0xffff) && tni_stopped(); }
 
 /* --- CPU, files, time ------------------------------------------------------------------------- */
 

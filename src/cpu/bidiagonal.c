@@ -3,6 +3,7 @@
  * keeps the relative accuracy of small values (J. Demmel, W. Kahan, Accurate singular values of
  * bidiagonal matrices, 1990). */
 #include "bidiagonal.h"
+#include "lapack.h"
 
 #include <float.h>
 
@@ -293,7 +294,10 @@ TN_PRIV bool tni_singular(tn_frame *f, const tni_planes *a, const tni_planes *u,
     const double most = tni_planes_largest(a);
     int power = 0;
     bool ok = most - most == 0;
-    if (ok) {
+    const tni_lapack said = ok ? tni_lapack_singular(a, u, v, d) : TNI_LAPACK_NOTHING;
+    if (said != TNI_LAPACK_NOTHING) {
+        ok = said == TNI_LAPACK_DONE;
+    } else if (ok) {
         bi_panel b;
         const tni_planes left = tni_planes_in(f, &scratch, dtype, n, 1),
                          right = tni_planes_in(f, &scratch, dtype, n, 1);

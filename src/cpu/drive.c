@@ -205,7 +205,7 @@ static void drive_step(tn_frame *f, int common) {
     tni_walk_start(&w, f->out[0]->ndim, f->out[0]->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
-            if (!(i & 0xffff) && tni_stopped()) return;
+            if (tni_stopped_at(i)) return;
             tni_element_set(
                 w.at[0] + i * w.row[0], f->out[0]->dtype,
                 drive_next_after(drive_element_as(w.at[1] + i * w.row[1], f->in[0]->dtype, common),

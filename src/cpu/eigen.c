@@ -2,6 +2,7 @@
  * then back substitution (Golub, Van Loan, Matrix Computations, 7.6), with LAPACK's norms and
  * phases. */
 #include "eigen.h"
+#include "lapack.h"
 #include "tridiagonal.h"
 
 #include <float.h>
@@ -215,6 +216,19 @@ static void eigen_widen(const tni_planes *r, const double *values, const tni_pla
     }
 }
 
+/* v: what stands in the columns of a, with norms and phases; of a real a in the room of q and x. */
+static void eigen_give(const tni_planes *a, const double *values, const tni_planes *q,
+                       const tni_planes *x, tni_planes *v) {
+    *v = *a;
+    if (!a->at[1]) {
+        v->at[0] = q->at[0];
+        v->at[1] = x->at[0];
+        eigen_widen(a, values, v);
+        return;
+    }
+    for (int64_t j = 0; j < a->n; j++) eigen_normalise(v, j, false);
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_eigen_size(int64_t n, bool vectors, int64_t *elements) {
@@ -232,13 +246,17 @@ TN_PRIV bool tni_eigen(tn_frame *f, const tni_planes *a, double *values, tni_pla
     const double most = tni_planes_largest(a);
     int power = 0;
     bool ok = most - most == 0;
+    const tni_lapack said =
+        ok && n > 0 ? tni_lapack_eigen(a, values, v != NULL) : TNI_LAPACK_NOTHING;
     const tni_planes taus = tni_planes_in(f, &scratch, dtype, n, 1),
                      q = tni_planes_in(f, &scratch, dtype, v ? n : 0, n),
                      x = tni_planes_in(f, &scratch, dtype, v ? n : 0, n);
     tni_reflectors r = tni_reflectors_in(f, &scratch, dtype, n, n);
     tni_schur s = {a, v ? &q : NULL, n, 0, 0, values, values + n, 0, 0};
     tni_balance b = {0, 0, NULL};
-    if (ok && n > 0) {
+    if (said != TNI_LAPACK_NOTHING) {
+        ok = said == TNI_LAPACK_DONE;
+    } else if (ok && n > 0) {
         if (most > 0) frexp(most, &power);
         tni_planes_scale(a, -power);
         b = tni_balance_of(a, (double *)scratch);
@@ -246,20 +264,13 @@ TN_PRIV bool tni_eigen(tn_frame *f, const tni_planes *a, double *values, tni_pla
         s.low = b.low;
         s.high = b.high;
         ok = a->at[1] ? tni_schur_complex(&s) : tni_schur_real(&s);
-    }
-    if (ok && n > 0 && v) {
-        eigen_vectors(a, values, &x);
-        tni_planes_product(a, &q, TNI_AS_IS, &x, TNI_AS_IS, 1, false);
-        tni_balance_undo(&b, a);
-        *v = *a;
-        if (!a->at[1]) {
-            v->at[0] = q.at[0];
-            v->at[1] = x.at[0];
-            eigen_widen(a, values, v);
-        } else {
-            for (int64_t j = 0; j < n; j++) eigen_normalise(v, j, false);
+        if (ok && v) {
+            eigen_vectors(a, values, &x);
+            tni_planes_product(a, &q, TNI_AS_IS, &x, TNI_AS_IS, 1, false);
+            tni_balance_undo(&b, a);
         }
     }
+    if (ok && n > 0 && v) eigen_give(a, values, &q, &x, v);
     for (int64_t i = 0; i < 2 * n; i++) values[i] = ok ? ldexp(values[i], power) : NAN;
     return ok;
 }

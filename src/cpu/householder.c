@@ -1,5 +1,6 @@
 /* householder.c - reflections: alone, and as products of blocks. */
 #include "householder.h"
+#include "lapack.h"
 
 #include "../base/rounded_begin.inl"
 
@@ -177,6 +178,7 @@ static int64_t reflections_in(int64_t n, int64_t j) {
 }
 TN_PRIV void tni_reflections_product(tni_reflectors *r, const tni_planes *a, int64_t n,
                                      int64_t below, const tni_planes *taus, const tni_planes *q) {
+    if (below == 0 && tni_lapack_product(a, n, taus, q)) return;
     tni_planes_unit(q);
     if (n < 1) return;
     /* From the last block to the first: what lies left of it and above is still the unit matrix. */
@@ -211,6 +213,7 @@ static void qr_columns(const tni_planes *a, const tni_planes *taus, int64_t j, i
 }
 TN_PRIV void tni_qr_factor(tni_reflectors *r, const tni_planes *a, const tni_planes *taus) {
     const int64_t least = taus->m;
+    if (tni_lapack_qr(a, taus)) return;
     if (a->n <= TNI_COLUMNS_ALONE) {
         qr_columns(a, taus, 0, least, a->n);
         return;

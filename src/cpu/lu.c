@@ -1,6 +1,6 @@
 /* lu.c - A = P L U with partial pivoting, half of the columns after the other (S. Toledo, Locality
  * of reference in LU decomposition with partial pivoting, 1997). */
-#include "matrix.h"
+#include "lapack.h"
 #include "lu.h"
 
 enum { LU_COLUMNS = 8 }; /* so few go one by one */
@@ -91,7 +91,8 @@ static int32_t lu_columns(const tni_planes *a, int32_t *pivots, int64_t least) {
 TN_PRIV int32_t tni_lu_factor(const tni_planes *a, int32_t *pivots) {
     const int64_t least = a->m < a->n ? a->m : a->n, half = least / 2;
     tni_planes left, right, above, under, corner;
-    int32_t info, other;
+    int32_t info = 0, other;
+    if (tni_lapack_lu(a, pivots, &info)) return info;
     if (least <= LU_COLUMNS && a->n <= 2 * LU_COLUMNS) return lu_columns(a, pivots, least);
     if (least <= LU_COLUMNS) { /* wide: the square part, then a triangular system */
         left = tni_planes_part(a, 0, 0, a->m, least);

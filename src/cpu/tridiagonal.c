@@ -3,6 +3,7 @@
  * the implicit QL or QR iteration, from the end with the smaller diagonal (B. Parlett, The
  * symmetric eigenvalue problem, chapter 8). */
 #include "tridiagonal.h"
+#include "lapack.h"
 
 #include <float.h>
 
@@ -204,7 +205,10 @@ TN_PRIV bool tni_hermitian(tn_frame *f, const tni_planes *a, const tni_planes *q
     const double most = tni_planes_largest(a);
     int power = 0;
     bool ok = most - most == 0;
-    if (ok && n > 0) {
+    const tni_lapack said = ok ? tni_lapack_hermitian(a, q, d) : TNI_LAPACK_NOTHING;
+    if (said != TNI_LAPACK_NOTHING) {
+        ok = said == TNI_LAPACK_DONE;
+    } else if (ok && n > 0) {
         const tni_planes taus = tni_planes_in(f, &scratch, dtype, n, 1),
                          w = tni_planes_in(f, &scratch, dtype, n, TNI_REFLECTIONS),
                          t = tni_planes_in(f, &scratch, dtype, TNI_REFLECTIONS, 1);

@@ -6390,13 +6390,13 @@ TN_API tn_indices_values tnp_sparse_coalesce(tn_tensor *indices, tn_tensor *valu
     return tn_sparse_coalesce_at(NULL, 0, &a);
 }
 
-TN_API tn_tensor *tn_sparse_distinct_at(const char *file, int line,
+TN_API tn_values_group tn_sparse_distinct_at(const char *file, int line,
     const tn_sparse_distinct_args *args) {
-    tn_tensor *r;
+    tn_values_group r;
     tn_call(&tni_row_sparse_distinct, TN_PLAIN, file, line, args, &r);
     return r;
 }
-TN_API tn_tensor *tnp_sparse_distinct(tn_tensor *self) {
+TN_API tn_values_group tnp_sparse_distinct(tn_tensor *self) {
     const tn_sparse_distinct_args a = {self};
     return tn_sparse_distinct_at(NULL, 0, &a);
 }

@@ -6506,7 +6506,8 @@ static const tn_param tni_params_ormqr[] = {
 };
 static const tn_ormqr_args tni_defaults_ormqr = {NULL, true, false, NULL, NULL, NULL};
 static const char *const tni_names_ormqr[] = {"result", NULL};
-static const uint64_t tni_needs_ormqr[] = {0, 0, 0};
+static const uint64_t tni_needs_ormqr[] = {UINT64_C(0x100000007), UINT64_C(0x100000007),
+    UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ormqr) = {tni_params_ormqr, &tni_defaults_ormqr, tni_names_ormqr,
     tni_needs_ormqr, 5, 3, 1, 0, sizeof(tn_ormqr_args), offsetof(tn_ormqr_args, out), 0, NULL, {0,
@@ -7704,11 +7705,11 @@ static const tn_param tni_params_sparse_distinct[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_sparse_distinct_args, self), 0, -1, NULL},
 };
 static const tn_sparse_distinct_args tni_defaults_sparse_distinct = {NULL};
-static const char *const tni_names_sparse_distinct[] = {"result", NULL};
+static const char *const tni_names_sparse_distinct[] = {"values", "group", NULL};
 static const uint64_t tni_needs_sparse_distinct[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_distinct) = {tni_params_sparse_distinct,
-    &tni_defaults_sparse_distinct, tni_names_sparse_distinct, tni_needs_sparse_distinct, 1, 1, 1,
+    &tni_defaults_sparse_distinct, tni_names_sparse_distinct, tni_needs_sparse_distinct, 1, 1, 2,
     0, sizeof(tn_sparse_distinct_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 477};
 TNI_PRIVATE_END
 

@@ -302,6 +302,20 @@ def pca_lowrank(A: Tensor, q=None, center=True, niter=2):
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 
+@function
+def lobpcg(
+    A: Tensor, k=None, B: Tensor = None, X: Tensor = None, n=None, iK: Tensor = None, niter=None,
+    tol=None, largest=None, method=None, tracker=None, ortho_iparams=None, ortho_fparams=None,
+    ortho_bparams=None,
+):  # fmt: skip
+    """k eigenvalues of symmetric matrices, the largest ones or not, and their eigenvectors, found
+    by products with A (and B, for A x = e B x) alone; iK is a preconditioner."""
+    from .._lobpcg import lobpcg as found
+
+    return found(A, k, B, X, n, iK, niter, tol, largest, method, tracker, ortho_iparams,
+                 ortho_fparams, ortho_bparams)  # fmt: skip
+
+
 @both
 def lu(A: Tensor, pivot=True, get_infos=False, out=None):
     """linalg.lu_factor_ex as a tuple, with get_infos of three."""

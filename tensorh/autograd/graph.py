@@ -35,9 +35,11 @@ def get_gradient_edge(tensor):
 def increment_version(tensor):
     """Counts a write to a tensor or to each of several, which autograd then knows of."""
     for t in [tensor] if isinstance(tensor, _C.Tensor) else tensor:
-        with _C.no_grad():
-            whole = t.detach()
-            whole.copy_(whole)
+        if t.layout is not _C.strided:
+            _C._sparse_set(t, t)
+            continue
+        with _C.no_grad():  # a write to none of its elements
+            t.detach().as_strided((0,), (1,)).zero_()
 
 
 _disabled = threading.local()

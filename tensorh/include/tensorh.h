@@ -42,7 +42,9 @@ static TNI_UNUSED PyObject *tn_python_module(PyModuleDef *def, tn_row *const *ro
     return module;
 }
 
-#define TN_PYTHON_MODULE(name, ...)                                                \
+/* name: of the module, or TORCH_EXTENSION_NAME, which torch.utils.cpp_extension defines. */
+#define TN_PYTHON_MODULE(name, ...) TNI_PYTHON_MODULE(name, __VA_ARGS__)
+#define TNI_PYTHON_MODULE(name, ...)                                               \
     PyMODINIT_FUNC PyInit_##name(void);                                            \
     PyMODINIT_FUNC PyInit_##name(void) {                                           \
         static PyModuleDef def = {                                                 \

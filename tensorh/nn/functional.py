@@ -350,6 +350,27 @@ def embedding_bag(
     padding_idx=None,
 ):
     """Sums, means or maxima of rows of weight, one for each bag of numbers."""
+    _bags_checked(input, offsets)
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
+        raise ValueError(f"max mode does not support {what}")
+    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not "
+            f"None, then it must have the same shape as the input ({tuple(input.shape)})"
+        )
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    return _C._embedding_bags(
+        input, weight, offsets, scale_grad_by_freq, mode, per_sample_weights,
+        include_last_offset, padding_idx, sparse,
+    )  # fmt: skip
+
+
+def _bags_checked(input, offsets):
+    """That offsets cuts input into bags: of rows there are none, of a vector they rise from 0."""
     if input.dim() == 2 and offsets is not None:
         raise ValueError(
             "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
@@ -375,29 +396,6 @@ def embedding_bag(
         raise ValueError(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
         )
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
-    if mode == "max" and (scale_grad_by_freq or sparse):
-        what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
-        raise ValueError(f"max mode does not support {what}")
-    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
-        raise ValueError(
-            f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not "
-            f"None, then it must have the same shape as the input ({tuple(input.shape)})"
-        )
-    if max_norm is not None:
-        _renorm(weight, input, max_norm, norm_type)
-    return _C._embedding_bags(
-        input,
-        weight,
-        offsets,
-        scale_grad_by_freq,
-        mode,
-        per_sample_weights,
-        include_last_offset,
-        padding_idx,
-        sparse,
-    )
 
 
 _LINEAR = ("linear", "bilinear", "trilinear", "bicubic")

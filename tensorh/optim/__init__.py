@@ -139,7 +139,8 @@ class _RowOptimizer(Optimizer):
 
             step(type(self), self.param_groups, self.state)
         elif any(p.is_complex() for group in self.param_groups for p in group["params"]):
-            refuses = [c.__name__ for c in type(self).__mro__ if c.__name__ in ("Adafactor", "Muon")]
+            names = [c.__name__ for c in type(self).__mro__]
+            refuses = [name for name in names if name in ("Adafactor", "Muon")]
             if refuses:
                 raise RuntimeError(f"{refuses[0]} does not support complex parameters")
             self._step_as_real()

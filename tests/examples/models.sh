@@ -24,3 +24,22 @@ check "gan ends with 0" run gan "$out/gan"
 check "gan: the critic's lead falls below 0.3" below "$(last_number distance "$log")" 0.3
 check "gan: more than 80 % of the points lie in heaps, and in all" \
     below 80 "$(sed -n 's/^\([0-9]*\) % of the points lie in 8 of 8 heaps$/\1/p' "$log")"
+
+# The made weights are those that torch draws from the same seed. PYTHON that has torch: all of them and the scores are compared.
+pixels() { # a picture of 300 x 300
+    printf 'P6\n300 300\n255\n'
+    LC_ALL=C awk 'BEGIN { for (i = 0; i < 270000; i++) printf "%c", 33 + (i * i / 5000 + i % 3 * 40) % 90 }'
+}
+check "resnet18 ends with 0" run resnet18 "$out/resnet18" --save "$out/resnet18.safetensors"
+check "resnet18: torchvision's number of parameters" grep -q '^all *11689512$' "$log"
+check "resnet18: the class that torch finds" grep -q '^class  913    2.2570 %$' "$log"
+pixels > "$out/pixels.ppm"
+check "resnet18 reads its weights and a picture" \
+    run resnet18_picture "$out/resnet18" "$out/resnet18.safetensors" "$out/pixels.ppm"
+if "${PYTHON:-python3}" -c 'import torch' 2> /dev/null; then
+    check "resnet18: names, weights and scores are torch's" run resnet18_torch "${PYTHON:-python3}" tests/examples/resnet18.py \
+        "$out/resnet18.safetensors" "$out/resnet18.log" "$out/pixels.ppm" "$out/resnet18_picture.log"
+fi
+head -c 1000 "$out/pixels.ppm" > "$out/cut.ppm"
+check "resnet18: a picture that is cut ends with 1" fails 1 "cut.ppm" "$out/resnet18" "$out/resnet18.safetensors" "$out/cut.ppm"
+check "resnet18: a file that is missing ends with 1" fails 1 "none.safetensors" "$out/resnet18" "$out/none.safetensors"

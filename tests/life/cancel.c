@@ -49,7 +49,7 @@ static void poll_arm(int64_t k) {
 /* --- operators that are stopped --------------------------------------------------------------- */
 
 static tn_tensor *square, *batch, *flat, *wide, *image, *kernel, *which, *mask, *table, *whole,
-    *half;
+    *half, *places, *keys;
 
 static void inputs_make(void) { /* outside of scopes: the caller's */
     tn_manual_seed(3);
@@ -63,58 +63,71 @@ static void inputs_make(void) { /* outside of scopes: the caller's */
     mask = tn_gt_scalar(wide, 0);
     table = tn_randn(TN_DIMS(512, 32));
     whole = tn_randint(100, TN_DIMS(192, 192));
+    places = tn_randint(512, TN_DIMS(2, 1 << 18));
+    keys = tn_arange(1 << 18);
     half = tnp_to(square, TN_NO_DEVICE, TN_BF16, false, false);
 }
 static void inputs_free(void) {
-    tn_tensor *all[] = {square, batch, flat, wide, image, kernel, which, mask, table, whole, half};
-    for (int i = 0; i < 11; i++) tn_free(all[i]);
+    tn_tensor *all[] = {square, batch, flat,  wide, image,  kernel, which,
+                        mask,   table, whole, half, places, keys};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tn_free(all[i]);
 }
 
 /* The operators, each X(name, call). */
-#define OPERATORS(X)                                                         \
-    X(matmul, tn_matmul(square, square))                                     \
-    X(matmul_batched, tn_matmul(batch, batch))                               \
-    X(matmul_integers, tn_matmul(whole, whole))                              \
-    X(matmul_half, tn_matmul(half, half))                                    \
-    X(conv2d, tn_conv2d(image, kernel, .padding = TN_DIMS(1)))               \
-    X(max_pool2d, tn_max_pool2d(image, TN_DIMS(2)))                          \
-    X(sum, tn_sum(flat))                                                     \
-    X(sum_columns, tn_sum(wide, .dim = TN_DIMS(0)))                          \
-    X(prod, tn_prod(flat))                                                   \
-    X(var, tn_var(wide, .dim = TN_DIMS(1)))                                  \
-    X(softmax, tn_softmax(wide, 1))                                          \
-    X(softmax_columns, tn_softmax(wide, 0))                                  \
-    X(cumsum, tn_cumsum(wide, 0))                                            \
-    X(cumprod, tn_cumprod(wide, 0))                                          \
-    X(linear_recurrence, tn_linear_recurrence(wide, wide, 1))                \
-    X(searchsorted, tn_searchsorted(flat, flat))                             \
-    X(layer_norm, tn_layer_norm(wide, TN_DIMS(512)))                         \
-    X(sort, tn_sort(flat).indices)                                           \
-    X(sort_rows, tn_sort(wide).values)                                       \
-    X(topk, tn_topk(wide, 20).values)                                        \
-    X(rand, tn_rand(TN_DIMS(1 << 18)))                                       \
-    X(rand_double, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F64))               \
-    X(rand_half, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F16))                 \
-    X(randn, tn_randn(TN_DIMS((1 << 18) + 3)))                               \
-    X(randn_double, tn_randn(TN_DIMS((1 << 18) + 3), .dtype = TN_F64))       \
-    X(randint, tn_randint(1000, TN_DIMS(1 << 18)))                           \
-    X(randperm, tn_randperm(1 << 18))                                        \
-    X(dropout, tn_dropout(flat, 0.5, true))                                  \
-    X(exp, tn_exp(flat))                                                     \
-    X(add_strided, tn_add(wide, tn_transpose(wide, 0, 1)))                   \
-    X(copy_strided, tn_contiguous(tn_transpose(wide, 0, 1)))                 \
-    X(convert, tnp_to(flat, TN_NO_DEVICE, TN_F16, false, false))             \
-    X(gather, tn_gather(wide, 1, which))                                     \
-    X(index_select, tn_index_select(wide, 1, tn_select(which, 0, 0)))        \
-    X(embedding, tn_embedding(table, which))                                 \
-    X(masked_select, tn_masked_select(wide, mask))                           \
-    X(flip, tn_flip(wide, TN_DIMS(1)))                                       \
-    X(layer_norm_row, tn_layer_norm(flat, TN_DIMS(1 << 18)))                 \
-    X(arange, tn_arange(1 << 18))                                            \
-    X(arange_strided, tn_arange_start_step(0, 1 << 19, 2, .dtype = TN_F64))  \
-    X(eye, tn_eye(512))                                                      \
-    X(one_hot, tn_one_hot(tnp_slice(which, 0, 0, 2, 1), .num_classes = 512)) \
-    X(nonzero, tn_contiguous(tn_nonzero(mask)))                              \
+#define OPERATORS(X)                                                                      \
+    X(matmul, tn_matmul(square, square))                                                  \
+    X(matmul_batched, tn_matmul(batch, batch))                                            \
+    X(matmul_integers, tn_matmul(whole, whole))                                           \
+    X(matmul_half, tn_matmul(half, half))                                                 \
+    X(conv2d, tn_conv2d(image, kernel, .padding = TN_DIMS(1)))                            \
+    X(max_pool2d, tn_max_pool2d(image, TN_DIMS(2)))                                       \
+    X(sum, tn_sum(flat))                                                                  \
+    X(sum_columns, tn_sum(wide, .dim = TN_DIMS(0)))                                       \
+    X(prod, tn_prod(flat))                                                                \
+    X(var, tn_var(wide, .dim = TN_DIMS(1)))                                               \
+    X(softmax, tn_softmax(wide, 1))                                                       \
+    X(softmax_columns, tn_softmax(wide, 0))                                               \
+    X(cumsum, tn_cumsum(wide, 0))                                                         \
+    X(cumprod, tn_cumprod(wide, 0))                                                       \
+    X(linear_recurrence, tn_linear_recurrence(wide, wide, 1))                             \
+    X(searchsorted, tn_searchsorted(flat, flat))                                          \
+    X(layer_norm, tn_layer_norm(wide, TN_DIMS(512)))                                      \
+    X(sort, tn_sort(flat).indices)                                                        \
+    X(sort_rows, tn_sort(wide).values)                                                    \
+    X(topk, tn_topk(wide, 20).values)                                                     \
+    X(kthvalue, tn_kthvalue(flat, 1000).values)                                           \
+    X(kthvalue_equal, tn_kthvalue(tn_expand_as(tn_ones(TN_DIMS(1)), flat), 1000).indices) \
+    X(median, tn_nanmedian_dim(flat, 0).values)                                           \
+    X(mode, tn_mode(tn_select(places, 0, 0)).values)                                      \
+    X(index_add, tn_index_add(keys, 0, tn_select(places, 0, 0), keys))                    \
+    X(sparse_keys, tn_sparse_keys(places, TN_DIMS(512, 512)))                             \
+    X(sparse_distinct, tn_sparse_distinct(keys).group)                                    \
+    X(sparse_coalesce, tn_sparse_coalesce(places, flat, TN_DIMS(512, 512)).values)        \
+    X(sparse_product, tn_sparse_product(places, flat, 512, table))                        \
+    X(sparse_dots, tn_sparse_dots(places, table, table))                                  \
+    X(rand, tn_rand(TN_DIMS(1 << 18)))                                                    \
+    X(rand_double, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F64))                            \
+    X(rand_half, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F16))                              \
+    X(randn, tn_randn(TN_DIMS((1 << 18) + 3)))                                            \
+    X(randn_double, tn_randn(TN_DIMS((1 << 18) + 3), .dtype = TN_F64))                    \
+    X(randint, tn_randint(1000, TN_DIMS(1 << 18)))                                        \
+    X(randperm, tn_randperm(1 << 18))                                                     \
+    X(dropout, tn_dropout(flat, 0.5, true))                                               \
+    X(exp, tn_exp(flat))                                                                  \
+    X(add_strided, tn_add(wide, tn_transpose(wide, 0, 1)))                                \
+    X(copy_strided, tn_contiguous(tn_transpose(wide, 0, 1)))                              \
+    X(convert, tnp_to(flat, TN_NO_DEVICE, TN_F16, false, false))                          \
+    X(gather, tn_gather(wide, 1, which))                                                  \
+    X(index_select, tn_index_select(wide, 1, tn_select(which, 0, 0)))                     \
+    X(embedding, tn_embedding(table, which))                                              \
+    X(masked_select, tn_masked_select(wide, mask))                                        \
+    X(flip, tn_flip(wide, TN_DIMS(1)))                                                    \
+    X(layer_norm_row, tn_layer_norm(flat, TN_DIMS(1 << 18)))                              \
+    X(arange, tn_arange(1 << 18))                                                         \
+    X(arange_strided, tn_arange_start_step(0, 1 << 19, 2, .dtype = TN_F64))               \
+    X(eye, tn_eye(512))                                                                   \
+    X(one_hot, tn_one_hot(tnp_slice(which, 0, 0, 2, 1), .num_classes = 512))              \
+    X(nonzero, tn_contiguous(tn_nonzero(mask)))                                           \
     X(bernoulli, tn_bernoulli(tn_sigmoid(flat)))
 
 #define OP(name, call) \

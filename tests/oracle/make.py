@@ -206,7 +206,7 @@ def torch_sparse_keys(indices, size):
 def torch_sparse_distinct(self):
     if self.dim() != 1 or self.dtype != torch.int64:
         raise RuntimeError("a vector of int64")
-    return torch.unique_consecutive(self)
+    return torch.unique_consecutive(self, return_inverse=True)
 
 
 def torch_sparse_coalesce(indices, values, size):

@@ -776,3 +776,21 @@ def test_a_complex_output_needs_a_gradient_given():
     assert z.grad is None
     (z * 2).sum().backward(torch.tensor(1 + 0j, dtype=torch.complex128))
     assert z.grad.tolist() == [2 + 0j]
+
+
+def test_increment_version_counts_a_write_and_makes_none():
+    places = torch.zeros((1, 1), dtype=torch.int64)
+    for t in (torch.ones(3), torch.ones(()), torch.ones(0), torch.ones(4)[1::2].t(),
+              torch.ones(2, device="meta"), torch.ones(2, dtype=torch.bool),
+              torch.sparse_coo_tensor(places, torch.ones(1), (3,))):  # fmt: skip
+        before = t._version
+        torch.autograd.graph.increment_version(t)
+        assert t._version == before + 1
+    x = torch.ones(1 << 20)
+    torch.autograd.graph.increment_version((x, x[1:]))
+    assert x._version == 2
+    y = leaf(1.0, 2.0)
+    z = y * y
+    torch.autograd.graph.increment_version(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()

@@ -70,6 +70,21 @@ def test_gradcheck_notices():
         torch.autograd.gradcheck(torch.sin, (x,), **batches)
 
 
+def test_gradcheck_notices_in_its_other_modes():
+    x = leaf(0.5, 1.5)
+    wrong = made(lambda c, x: (c.save_for_backward(x), x * x)[1],
+                 lambda c, g: g * 3 * c.saved_tensors[0])
+    with pytest.raises(RuntimeError, match="Jacobian"):
+        torch.autograd.gradcheck(wrong.apply, (x,), fast_mode=True)
+    assert torch.autograd.gradcheck(Square.apply, (x,), fast_mode=True)
+    # right for one gradient, wrong for several at once
+    several = made(lambda c, x: (c.save_for_backward(x), x * x)[1],
+                   lambda c, g: g * (3 if torch._C._vmap_depth() else 2) * c.saved_tensors[0])
+    assert torch.autograd.gradcheck(several.apply, (x,))
+    with pytest.raises(RuntimeError, match="batched gradient"):
+        torch.autograd.gradcheck(several.apply, (x,), check_batched_grad=True)
+
+
 # --- what is linear in pieces --------------------------------------------------------------------
 
 IMAGE, CLASSES = (1, 1, 2, 4), (2, 4)

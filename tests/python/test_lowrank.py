@@ -30,7 +30,10 @@ def test_mean_is_subtracted():
     assert torch.allclose(torch.pca_lowrank(a, 3, center=False, niter=4)[1],
                           torch.linalg.svdvals(a)[:3])  # fmt: skip
     assert torch.pca_lowrank(a)[0].shape == (12, 6)
-    assert torch.pca_lowrank(torch.stack((a, a)), 2)[2].shape == (2, 8, 2)
+    both = torch.stack((a, 2 * a))
+    U, S, V = torch.pca_lowrank(both, 3)
+    assert torch.allclose((U * S.unsqueeze(-2)) @ V.mH, both - both.mean(-2, keepdim=True))
+    assert torch.allclose(S[1], 2 * whole)
 
 
 def test_draws_are_torch_s():

@@ -5,7 +5,8 @@ import pytest
 import tensorh as torch
 
 CASES = {
-    "SGD": [{}, {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}, {"momentum": 0.8}],
+    "SGD": [{}, {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}, {"momentum": 0.8},
+            {"weight_decay": 0.1, "maximize": True}],
     "Adam": [{}, {"amsgrad": True, "weight_decay": 0.1}, {"maximize": True}],
     "AdamW": [{"weight_decay": 0.2}],
     "NAdam": [{"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
@@ -18,6 +19,8 @@ CASES = {
     "Rprop": [{}],
 }  # fmt: skip
 EACH = [(name, options) for name, cases in CASES.items() for options in cases]
+# SGD's buffer begins as a copy of the gradient without history, so its slopes are not its numbers'.
+SLOPES = [(name, options) for name, options in EACH if name != "SGD" or "momentum" not in options]
 
 
 def start(steps, dtype=torch.float64):
@@ -48,17 +51,27 @@ def test_a_recorded_step_gives_the_numbers_of_a_plain_one(name, options, dtype):
         torch.testing.assert_close(state[key], value, rtol=1e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize(("name", "options"), EACH)
+@pytest.mark.parametrize(("name", "options"), SLOPES)
 def test_two_recorded_steps_have_the_slopes_of_their_numbers(name, options):
     p, gradients = start(2)
     given = [t.requires_grad_() for t in (p, *gradients)]
-    if name == "SGD":
-        options = {}  # its buffer begins as no function of the gradient
 
     def end(p, *gradients):
         return after(name, {**options, "differentiable": True}, p, gradients)[0]
 
     assert torch.autograd.gradcheck(end, tuple(given), rtol=1e-4, atol=1e-5)
+
+
+def test_the_momentum_of_sgd_begins_without_history():
+    p, gradients = start(3)
+    given = [t.requires_grad_() for t in (p, *gradients)]
+    options = {"momentum": 0.9, "dampening": 0.25, "differentiable": True}
+    end, _ = after("SGD", options, p, gradients)
+    slopes = list(torch.autograd.grad(end.sum(), given, allow_unused=True))
+    # end = p - 0.3 (b1 + b2 + b3), b2 = 0.9 b1 + 0.75 g2, b3 = 0.9 b2 + 0.75 g3, b1 a constant
+    assert slopes.pop(1) is None
+    for slope, wanted in zip(slopes, (1, -0.3 * 0.75 * 1.9, -0.3 * 0.75), strict=True):
+        torch.testing.assert_close(slope, torch.full_like(slope, wanted))
 
 
 def test_a_rate_has_a_gradient():

@@ -86,6 +86,29 @@ def child(tests, names, pipe):
     os._exit(0)
 
 
+def heard(read, seconds):
+    """What the child says, a line at a time, and None at its end; it stops where the child says
+    nothing for so many seconds."""
+    begun, buffer = time.time(), b""
+    while select.select([read], [], [], max(seconds - (time.time() - begun), 0))[0]:
+        data = os.read(read, 65536)
+        if not data:
+            yield None
+            return
+        *lines, buffer = (buffer + data).split(b"\n")
+        for line in lines:
+            begun = time.time()
+            yield json.loads(line)
+
+
+def kill(pid):
+    """Ends the child and what it started."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(pid, signal.SIGKILL)
+
+
 def chunk(tests, names, seconds, record):
     """Runs the names in a child; returns those that it did not reach."""
     sys.stdout.flush()
@@ -96,31 +119,18 @@ def chunk(tests, names, seconds, record):
         os.close(read)
         child(tests, names, write)
     os.close(write)
-    rest, at, begun, buffer, over = list(names), None, time.time(), b"", False
-    while True:
-        left = seconds - (time.time() - begun)
-        ready = select.select([read], [], [], max(left, 0))[0]
-        if not ready:
-            over = True
-            try:
-                os.killpg(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                os.kill(pid, signal.SIGKILL)
-            break
-        data = os.read(read, 65536)
-        if not data:
-            break
-        buffer += data
-        *lines, buffer = buffer.split(b"\n")
-        for line in lines:
-            told = json.loads(line)
-            begun = time.time()
-            if told[0] == "at":
-                at = told[1]
-            else:
-                record(told[1:])
-                rest.remove(told[1])
-                at = None
+    rest, at, over = list(names), None, True
+    for told in heard(read, seconds):
+        if told is None:  # the child has ended
+            over = False
+        elif told[0] == "at":
+            at = told[1]
+        else:
+            record(told[1:])
+            rest.remove(told[1])
+            at = None
+    if over:
+        kill(pid)
     os.close(read)
     status = os.waitpid(pid, 0)[1]
     if at is not None:

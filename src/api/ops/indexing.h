@@ -760,20 +760,20 @@ TN_USE_RESULT TN_API tn_tensor *tnp_sparse_keys(tn_tensor *indices, tn_ints size
     .indices = indices_, .size = __VA_ARGS__))
 #endif
 
-/* self without the elements that are equal to the one before: of sorted keys, each once.
- *   schema  sparse_distinct(Tensor self) -> Tensor
- *   shapes  self (n) int64 -> (m)
+/* self without the elements that are equal to the one before, and for each element of self its
+ * place among them: of sorted keys, each once.
+ *   schema  sparse_distinct(Tensor self) -> (Tensor values, Tensor group)
+ *   shapes  self (n) int64 -> (m), (n)
  *   example tn_sparse_distinct(tn_sparse_keys(index, TN_DIMS(4, 4))) */
 typedef struct tn_sparse_distinct_args {
     tn_tensor *self;
     TNI_NAMED_OPTIONS
 } tn_sparse_distinct_args;
-TN_USE_RESULT TN_API tn_tensor *tn_sparse_distinct_at(const char *file, int line,
+TN_USE_RESULT TN_API tn_values_group tn_sparse_distinct_at(const char *file, int line,
     const tn_sparse_distinct_args *args);
-TN_USE_RESULT TN_API tn_tensor *tnp_sparse_distinct(tn_tensor *self);
+TN_USE_RESULT TN_API tn_values_group tnp_sparse_distinct(tn_tensor *self);
 #ifndef __cplusplus
-#define tn_sparse_distinct(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_sparse_distinct, \
-    .self = __VA_ARGS__))
+#define tn_sparse_distinct(...) TNI_CALL(tn_sparse_distinct, .self = __VA_ARGS__)
 #endif
 
 /* Places in row-major order, each once, with the sum of its values.

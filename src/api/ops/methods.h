@@ -1853,8 +1853,7 @@ template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_value
 template <class K = as_objects> typename K::template many<tn_values_indices>::type sort(sort_options o, site at = site()) const {
     return tn::sort<K>(p_, o, at);
 }
-template <class K = as_objects> TN_USE_RESULT typename K::one sparse_distinct(site at = site())
-    const {
+template <class K = as_objects> TN_USE_RESULT typename K::template many<tn_values_group>::type sparse_distinct(site at = site()) const {
     return tn::sparse_distinct<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one sparse_take(tensor_ref indices,

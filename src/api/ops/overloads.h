@@ -4977,7 +4977,7 @@ template <class K = as_objects> inline typename K::template many<tn_values_indic
 template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_indices_values>::type sparse_coalesce(tensor_ref indices, tensor_ref values, int_or_list size, site at = site()) {
     return K::call(tn_sparse_coalesce_at, at, {indices.value, values.value, size.value});
 }
-template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_distinct(tensor_ref self, site at = site()) {
+template <class K = as_objects> TN_USE_RESULT inline typename K::template many<tn_values_group>::type sparse_distinct(tensor_ref self, site at = site()) {
     return K::call(tn_sparse_distinct_at, at, {self.value});
 }
 template <class K = as_objects> TN_USE_RESULT inline typename K::one sparse_dots(tensor_ref indices, tensor_ref x, tensor_ref y, site at = site()) {

@@ -356,6 +356,21 @@ struct detail::in_objects<tn_indices_values> {
         return r;
     }
 };
+struct values_group {
+    tensor values, group;
+};
+template <>
+struct detail::in_objects<tn_values_group> {
+    typedef values_group type;
+    static type made(const tn_values_group &c) {
+        type r = {tensor::take(c.values), tensor::take(c.group)};
+        return r;
+    }
+    static type borrowed(const tn_values_group &c) {
+        type r = {tensor(c.values), tensor(c.group)};
+        return r;
+    }
+};
 struct U_S_V {
     tensor U, S, V;
 };

@@ -110,6 +110,9 @@ typedef struct tn_U_S_Vh {
 typedef struct tn_indices_values {
     tn_tensor *indices, *values;
 } tn_indices_values;
+typedef struct tn_values_group {
+    tn_tensor *values, *group;
+} tn_values_group;
 typedef struct tn_U_S_V {
     tn_tensor *U, *S, *V;
 } tn_U_S_V;

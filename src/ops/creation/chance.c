@@ -37,7 +37,7 @@ static void bernoulli_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
     const int64_t bytes = tni_dtype_size(t), read = tni_dtype_size(p);
     /* Element i in row-major order: `at` is its place in p, `to` in the result. */
-    for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped_at(i); i++) {
         int64_t at = p->offset, rest = i;
         double v;
         for (int d = t->ndim - 1; d >= 0; d--) {

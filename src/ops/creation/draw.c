@@ -30,7 +30,7 @@ static void draw_each(tn_frame *f, const tn_tensor *const *operands, int n,
     tni_walk w;
     tni_walk_start(&w, out->ndim, out->size, operands, n);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n && !tni_random_stopped(i); i++) {
+        for (int64_t i = 0; i < w.n && !tni_stopped_at(i); i++) {
             double x[2], y;
             for (int k = 0; k < n - 1; k++)
                 tni_lanes_load(&x[k], TN_F64, w.at[k] + i * w.row[k], 1, operands[k]->dtype, 1);
@@ -62,7 +62,7 @@ static double poisson_large(tn_frame *f, double lambda) {
     const double root = sqrt(lambda), log_lambda = draw_log(f, lambda);
     const double b = fma(2.53, root, 0.931), a = fma(0.02483, b, -0.059);
     const double inverse = 1.1239 + 1.1328 / (b - 3.4), v_r = 0.9277 - 3.6224 / (b - 2);
-    for (int64_t i = 0; !tni_random_stopped(i); i++) {
+    for (int64_t i = 0; !tni_stopped_at(i); i++) {
         const double u = tni_random_u53(f->generator) - 0.5, v = tni_random_u53(f->generator);
         const double us = 0.5 - fabs(u), k = floor(fma(2 * a / us + b, u, lambda + 0.43));
         if (us >= 0.07 && v <= v_r) return k;
@@ -130,7 +130,7 @@ static double binomial_large(tn_frame *f, double n, double p) {
     const double a = fma(0.01, p, fma(0.0248, b, -0.0873)), c = fma(n, p, 0.5);
     const double v_r = 0.92 - 4.2 / b, odds = p / (1 - p), alpha = (2.83 + 5.1 / b) * spread;
     const double m = floor((n + 1) * p);
-    for (int64_t i = 0; !tni_random_stopped(i); i++) {
+    for (int64_t i = 0; !tni_stopped_at(i); i++) {
         const double u = tni_random_u53(f->generator) - 0.5;
         double v = tni_random_u53(f->generator), bound;
         const double us = 0.5 - fabs(u), k = floor(fma(2 * a / us + b, u, c));
@@ -150,7 +150,7 @@ static double binomial_large(tn_frame *f, double n, double p) {
 static double binomial_small(tn_frame *f, double n, double p) {
     const double fails = draw_by(DRAW_LOOP(log1p), -p);
     double sum = 0, k = 0;
-    for (int64_t i = 0; !tni_random_stopped(i); i++, k++) {
+    for (int64_t i = 0; !tni_stopped_at(i); i++, k++) {
         sum += ceil(draw_log(f, tni_random_u53(f->generator)) / fails);
         if (sum > n) break;
     }
@@ -220,12 +220,12 @@ static double gamma_number(tn_frame *f, double alpha, bool narrow) {
     d = narrow ? (double)((float)alpha - 1.0f / 3.0f) : alpha - third;
     if (!(d > 0)) return (double)NAN;
     c = 1 / sqrt(9 * d);
-    for (int64_t i = 0; !tni_random_stopped(i); i++) {
+    for (int64_t i = 0; !tni_stopped_at(i); i++) {
         double x, y, v, u, square;
         do {
             x = tni_random_normal(f);
             y = 1 + c * x;
-        } while (y <= 0 && !tni_random_stopped(i));
+        } while (y <= 0 && !tni_stopped_at(i));
         v = y * y * y;
         u = 1 - tni_random_u53(f->generator);
         square = x * x;
@@ -274,7 +274,7 @@ static void dirichlet_run(tn_frame *f) {
     tni_walk w;
     tni_walk_start(&w, x->ndim, x->size, &x, 1);
     for (int64_t r = 0, at = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n && !tni_random_stopped(i); i++, at++) {
+        for (int64_t i = 0; i < w.n && !tni_stopped_at(i); i++, at++) {
             double alpha, y;
             tni_lanes_load(&alpha, TN_F64, w.at[0] + i * w.row[0], bytes, dtype, 1);
             y = gamma_number(f, alpha, false);

@@ -132,7 +132,7 @@ static void multi_function(const char *at, int64_t step, int64_t n, int dtype, d
 }
 static void multi_draw(tn_frame *f, const double *sums, int64_t n, char *to, int64_t step,
                        int64_t count) {
-    for (int64_t k = 0; k < count && !tni_random_stopped(k); k++) {
+    for (int64_t k = 0; k < count && !tni_stopped_at(k); k++) {
         const double u = tni_random_u53(f->generator);
         int64_t from = 0, end = n;
         while (from < end) { /* the first that is not below u */

@@ -127,7 +127,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         TNI_PATH(uniform_f64);
-        for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
+        for (int64_t i = 0; i < t->numel && !tni_stopped_at(i); i++) {
             /* One rounding; what rounds to `to` becomes `from`, as in the float kernel. */
             d[i] = fma(tni_random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
@@ -216,8 +216,8 @@ static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
  * for the last 16 places, so some of these are overwritten. */
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
     TNI_PATH(normal_f64);
-    for (int64_t i = 0; i < n && !tni_random_stopped(i); i++) d[i] = tni_random_u53(f->generator);
-    for (int64_t i = 0; i + 16 <= n && !tni_random_stopped(i); i += 16)
+    for (int64_t i = 0; i < n && !tni_stopped_at(i); i++) d[i] = tni_random_u53(f->generator);
+    for (int64_t i = 0; i + 16 <= n && !tni_stopped_at(i); i += 16)
         random_normal_16(f, d + i, mean, std);
     if (n % 16 == 0) return;
     for (int64_t i = n - 16; i < n; i++) d[i] = tni_random_u53(f->generator);
@@ -261,7 +261,7 @@ static void random_gauss_in(tn_frame *f, const tn_tensor *t, double mean, double
     if (t->numel < 16 || !contiguous) {
         /* Few elements, or strides that torch's blocks do not serve: one draw after the other. */
         TNI_PATH(normal_one_by_one);
-        for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
+        for (int64_t i = 0; i < t->numel && !tni_stopped_at(i); i++) {
             double v = fma(tni_random_normal(f), std, mean);
             tni_lanes_save(at + i * bytes, bytes, t->dtype, &v, TN_F64, 1);
         }

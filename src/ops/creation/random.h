@@ -9,9 +9,6 @@ enum {
     TNI_RANDOM_TILE = 4096,    /* elements that are converted at once, in a buffer on the stack */
     TNI_RANDOM_BLOCK = 1 << 16 /* elements between two polls of a loop over single ones */
 };
-TNI_INLINE bool tni_random_stopped(int64_t i) {
-    return !(i & (TNI_RANDOM_BLOCK - 1)) && tni_stopped();
-}
 
 /* Of which dtypes: of every one but complex ones and wide unsigned ones, with these, of floating
  * ones, of floating and complex ones. */

@@ -138,7 +138,7 @@ static void randperm_run(tn_frame *f) {
     /* Other dtypes are permuted as int64 in scratch and converted at the end. */
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
-    for (int64_t i = 0; i < n - 1 && !tni_random_stopped(i); i++) {
+    for (int64_t i = 0; i < n - 1 && !tni_stopped_at(i); i++) {
         /* torch's choice: 32 bits serve unless n is large enough to make the remainder uneven. */
         uint64_t left = (uint64_t)(n - i),
                  r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);

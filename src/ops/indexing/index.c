@@ -519,7 +519,7 @@ static void nonzero_write(const tn_tensor *self, int64_t *to, int64_t row, int64
         const char *x = tni_bytes_at(self) + at * bytes;
         int64_t step = self->stride[last] * bytes;
         for (int64_t i = 0; i < self->size[last] && most; i++) {
-            if (!(i & 0xffff) && tni_stopped()) return;
+            if (tni_stopped_at(i)) return;
             /* A bool needs no conversion. */
             if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
                 continue;

@@ -14,10 +14,15 @@ enum {
     SORT_RANKED = 12,  /* elements that counting ranks sorts faster still */
     SORT_SHORT = 2048, /* below so many a digit has 8 bits, not 11 */
     SORT_DIGITS = 1 << 11,
-    SORT_POLL = 1 << 16, /* requests to stop are polled each so many elements */
+    SORT_POLL = 1 << 16, /* requests to stop are polled after so many elements */
     SORT_CANDIDATES = 64,
     SORT_BLOCK = 256
 };
+
+/* Polls behind each SORT_POLL elements, so that a short lane costs none. */
+TNI_INLINE bool sort_stopped(int64_t i) {
+    return (i & (SORT_POLL - 1)) == SORT_POLL - 1 && tni_stopped();
+}
 
 /* --- scratch: counts of digits, then two rows of n numbers ------------------------------------ */
 
@@ -115,7 +120,7 @@ static int sort_bits(uint64_t v) {
     return n + (v != 0);
 }
 
-/* What n keys have in common. */
+/* What n keys have in common; of no meaning if the call is to stop, which tni_stopped then says. */
 typedef struct sort_range {
     uint64_t least, span; /* the largest is least + span */
     int same;             /* so many low bits are equal */
@@ -123,10 +128,13 @@ typedef struct sort_range {
 static sort_range sort_range_of(const uint64_t *key, int64_t n) {
     sort_range r;
     uint64_t most = key[0], differ = 0, least = key[0];
-    for (int64_t i = 1; i < n; i++) {
-        differ |= key[i] ^ key[0];
-        least = key[i] < least ? key[i] : least;
-        most = key[i] > most ? key[i] : most;
+    for (int64_t first = 0; first < n && !(first && tni_stopped()); first += SORT_POLL) {
+        const int64_t end = n - first < SORT_POLL ? n : first + SORT_POLL;
+        for (int64_t i = first; i < end; i++) {
+            differ |= key[i] ^ key[0];
+            least = key[i] < least ? key[i] : least;
+            most = key[i] > most ? key[i] : most;
+        }
     }
     r.least = least;
     r.span = most - least;
@@ -176,7 +184,10 @@ static bool sort_digits(const sort_room *r, uint64_t *item, uint64_t *other, int
         uint64_t *filled = to;
         int64_t before = 0;
         memset(r->count, 0, sizeof(int64_t) << width);
-        for (int64_t i = 0; i < n; i++) r->count[from[i] >> low & mask]++;
+        for (int64_t i = 0; i < n; i++) {
+            if (sort_stopped(i)) return false;
+            r->count[from[i] >> low & mask]++;
+        }
         for (uint64_t d = 0; d <= mask; d++) { /* where each digit's numbers begin */
             const int64_t these = r->count[d];
             r->count[d] = before;
@@ -184,7 +195,7 @@ static bool sort_digits(const sort_room *r, uint64_t *item, uint64_t *other, int
         }
         for (int64_t i = 0; i < n; i++) {
             const uint64_t v = from[i];
-            if (!(i & (SORT_POLL - 1)) && tni_stopped()) return false;
+            if (tni_stopped_at(i)) return false;
             to[r->count[v >> low & mask]++] = v;
         }
         to = from;
@@ -203,7 +214,7 @@ static bool sort_items(const tni_sort_lane *l, const sort_room *r, uint64_t *ite
     sort_range range;
     int bits, cut;
     if (!all)
-        for (int64_t i = 0; i < n; i++) other[i] = sort_key(l, item[i] & mask);
+        for (int64_t i = 0; i < n && !sort_stopped(i); i++) other[i] = sort_key(l, item[i] & mask);
     else if (!sort_load_all(l, other))
         return false;
     if (n <= SORT_RANKED) {
@@ -221,7 +232,7 @@ static bool sort_items(const tni_sort_lane *l, const sort_room *r, uint64_t *ite
     cut = bits;
     if (cut > enough) cut = enough;
     if (cut > 64 - places) cut = 64 - places;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && !sort_stopped(i); i++)
         item[i] =
             (other[i] - range.least) >> (range.same + bits - cut) << places | (item[i] & mask);
     if (!sort_digits(r, item, other, n, places, cut)) return false;
@@ -238,12 +249,20 @@ static bool sort_items(const tni_sort_lane *l, const sort_room *r, uint64_t *ite
 /* Bits that hold all places of n elements. */
 static int sort_places(int64_t n) { return n < 3 ? 1 : sort_bits((uint64_t)n - 1); }
 
+/* Items 0, 1, .. n - 1. */
+static void sort_number(const sort_room *r, int64_t n) {
+    for (int64_t i = 0; i < n && !sort_stopped(i); i++) r->item[i] = (uint64_t)i;
+}
+
 TN_PRIV const uint64_t *tni_sort_order(const tni_sort_lane *l, void *scratch) {
     const sort_room r = sort_room_of(scratch, l->n);
     const int places = sort_places(l->n);
-    for (int64_t i = 0; i < l->n; i++) r.item[i] = (uint64_t)i;
+    sort_number(&r, l->n);
     if (!sort_items(l, &r, r.item, r.other, l->n, places, true)) return NULL;
-    for (int64_t i = 0; i < l->n; i++) r.item[i] &= (UINT64_C(1) << places) - 1;
+    for (int64_t i = 0; i < l->n; i++) {
+        if (sort_stopped(i)) return NULL;
+        r.item[i] &= (UINT64_C(1) << places) - 1;
+    }
     return r.item;
 }
 
@@ -300,7 +319,7 @@ static bool sort_candidates(const tni_sort_lane *l, int64_t k, sort_pair *p) {
     bool full = false;
     for (int64_t first = 0; first < l->n; first += SORT_BLOCK) {
         const int64_t left = l->n - first, these = left < SORT_BLOCK ? left : (int64_t)SORT_BLOCK;
-        if (!(first & (SORT_POLL - 1)) && tni_stopped()) return false;
+        if (tni_stopped_at(first)) return false;
         sort_load(l, first, these, key);
         for (int64_t i = 0; i < these; i++) {
             if (full && key[i] >= limit) continue;
@@ -321,7 +340,7 @@ static bool sort_least(const tni_sort_lane *l, int64_t k, uint64_t *place) {
     int64_t n = 0;
     for (int64_t first = 0; first < l->n; first += SORT_BLOCK) {
         const int64_t left = l->n - first, these = left < SORT_BLOCK ? left : (int64_t)SORT_BLOCK;
-        if (!(first & (SORT_POLL - 1)) && tni_stopped()) return false;
+        if (tni_stopped_at(first)) return false;
         sort_load(l, first, these, key);
         for (int64_t i = 0; i < these; i++) {
             int64_t at = n;
@@ -369,15 +388,20 @@ TN_PRIV const uint64_t *tni_sort_keys(const tni_sort_lane *l, void *scratch) {
     return sort_load_all(l, r.other) ? r.other : NULL;
 }
 /* Keeps those of n keys that have the k-th one's digit above `shift`, in their order, with
- * their places; k becomes its number among them. first: places are still 0..n-1. */
+ * their places; k becomes its number among them. first: places are still 0..n-1. 0: the call is to
+ * stop. */
 static int64_t sort_narrow(const sort_room *r, int64_t n, uint64_t least, int shift, int64_t *k,
                            bool first) {
     uint64_t *key = r->other, *place = r->item, digit = 0;
     int64_t left = 0;
-    for (int64_t i = 0; i < n; i++) r->count[(key[i] - least) >> shift]++;
+    for (int64_t i = 0; i < n; i++) {
+        if (sort_stopped(i)) return 0;
+        r->count[(key[i] - least) >> shift]++;
+    }
     for (; *k >= r->count[digit]; digit++) *k -= r->count[digit];
     for (int64_t i = 0; i < n; i++) {
         const uint64_t v = key[i], at = first ? (uint64_t)i : place[i];
+        if (sort_stopped(i)) return 0;
         key[left] = v;
         place[left] = at;
         left += (v - least) >> shift == digit;
@@ -388,15 +412,18 @@ TN_PRIV int64_t tni_sort_kth(const tni_sort_lane *l, int64_t k, void *scratch) {
     const sort_room r = sort_room_of(scratch, l->n);
     int64_t n = l->n;
     bool first = true;
-    for (; !tni_stopped(); first = false) {
+    for (;; first = false) {
         const sort_range range = sort_range_of(r.other, n);
+        if (tni_stopped()) return 0; /* the range, or what was narrowed by it, is not whole */
         const int width = n < SORT_SHORT ? 8 : 11, bits = sort_bits(range.span);
         if (!range.span || n <= SORT_FEW) break;
         memset(r.count, 0, sizeof(int64_t) << width);
         n = sort_narrow(&r, n, range.least, bits > width ? bits - width : 0, &k, first);
     }
-    if (first)
-        for (int64_t i = 0; i < n; i++) r.item[i] = (uint64_t)i;
+    if (first) {
+        sort_number(&r, n);
+        if (n >= SORT_POLL && tni_stopped()) return 0;
+    }
     if (n <= SORT_FEW) sort_insert(r.other, r.item, n);
     return (int64_t)r.item[k];
 }

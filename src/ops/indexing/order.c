@@ -24,9 +24,11 @@ static int64_t order_median(const tni_sort_lane *l, bool skip, void *scratch) {
     const uint64_t *key = tni_sort_keys(l, scratch), nan = tni_sort_nan(l->dtype);
     int64_t nans = 0, first = 0;
     if (!key) return 0;
-    for (int64_t i = 0; tni_is_float(l->dtype) && i < l->n; i++) nans += key[i] == nan;
+    for (int64_t i = 0; tni_is_float(l->dtype) && i < l->n && !tni_stopped_at(i); i++)
+        nans += key[i] == nan;
+    if (tni_stopped()) return 0;
     if (!nans || (skip && nans < l->n)) return tni_sort_kth(l, (l->n - nans - 1) / 2, scratch);
-    while (key[first] != nan) first++;
+    while (key[first] != nan && !tni_stopped_at(first)) first++;
     return first;
 }
 /* Whether two elements are equal, by their bytes. A NaN equals nothing, and zeros are equal. */
@@ -40,7 +42,7 @@ static bool order_same(const tni_sort_lane *l, uint64_t i, uint64_t k) {
 static int64_t order_mode(const tni_sort_lane *l, void *scratch) {
     const uint64_t *sorted = tni_sort_order(l, scratch);
     int64_t most = 0, place = 0;
-    for (int64_t i = 0, run = 0; sorted && i < l->n; i++) {
+    for (int64_t i = 0, run = 0; sorted && i < l->n && !tni_stopped_at(i); i++) {
         run = i > 0 && order_same(l, sorted[i - 1], sorted[i]) ? run + 1 : 1;
         if (run > most) {
             most = run;

@@ -193,6 +193,20 @@ static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_
         tni_add_row(to + i * to_step, 0, v, 0, 1, dtype);
     }
 }
+/* The same sums where out, source are row-major and alpha is 1: rows of inner elements. */
+static void index_add_rows(const tn_tensor *out, const tn_tensor *index, const tn_tensor *source,
+                           int d) {
+    const index_slices to = index_slices_of(out, d), from = index_slices_of(source, d);
+    const int64_t size = tni_dtype_size(out), row = to.inner * size;
+    const char *at = tni_bytes_at(source);
+    TNI_PATH(index_add_rows);
+    for (int64_t o = 0; o < to.outer; o++)
+        for (int64_t i = 0; i < from.n; i++, at += row) {
+            if (!((o * from.n + i) & 0xff) && tni_stopped()) return;
+            tni_add_row(tni_bytes_at(out) + (o * to.n + index_vector_at(index, i)) * row, size, at,
+                        size, to.inner, out->dtype);
+        }
+}
 static void index_add_run(tn_frame *f) {
     TN_ARGS(index_add, a, f);
     tn_tensor *self = f->in[0], *index = f->in[1], *source = f->in[2], *out = f->out[0], slice[2];
@@ -206,6 +220,10 @@ static void index_add_run(tn_frame *f) {
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (out->numel == 0 || source->numel == 0) return;
     /* One thread, in the index's order: sums at a place do not depend on the number of threads. */
+    if (a->alpha == 1 && out->flags & source->flags & TNI_CONTIGUOUS && out->ndim == source->ndim) {
+        index_add_rows(out, index, source, d);
+        return;
+    }
     for (int64_t i = 0; i < index->numel && !tni_stopped(); i++) {
         index_slice(&slice[1], source, d, i, size, stride[1]);
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);

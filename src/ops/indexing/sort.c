@@ -10,8 +10,6 @@
 #include "../../api/ops/indexing.h"
 #include "../../call/rowform.h"
 
-enum { SORT_WRITTEN = 0xffff }; /* a mask: requests to stop are polled each 65536 elements */
-
 /* --- lanes ------------------------------------------------------------------------------------ */
 
 typedef struct sort_note {
@@ -29,7 +27,7 @@ static void sort_write(const tni_sort_lane *l, const uint64_t *place, int64_t k,
     const int64_t bytes = tni_dtype(l->dtype)->bytes;
     for (int64_t i = 0; i < k; i++) {
         const char *from = l->at + (int64_t)place[i] * l->step;
-        if (!(i & SORT_WRITTEN) && tni_stopped()) return;
+        if (tni_stopped_at(i)) return;
         tni_move_one(values + i * values_step, from, bytes);
         memcpy(indices + i * indices_step, &place[i], sizeof place[i]);
     }

@@ -42,6 +42,7 @@ static bool sparse_keys_look(tn_frame *f) {
         const char *at = sparse_row(indices, d, &step);
         for (int64_t i = 0; i < indices->size[1]; i++) {
             const int64_t k = tni_index_at(at + i * step, indices->dtype);
+            if (tni_stopped_at(i)) return false;
             if (k < 0)
                 return tn_fail(f, TN_INVALID, "found negative index %lld for dim %lld",
                                (long long)k, (long long)d);
@@ -63,8 +64,10 @@ static void sparse_keys_run(tn_frame *f) {
     for (int64_t d = 0; n && d < indices->size[0]; d++) {
         int64_t step;
         const char *at = sparse_row(indices, d, &step);
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n; i++) {
+            if (tni_stopped_at(i)) return;
             key[i] = key[i] * a->size.at[d] + tni_index_at(at + i * step, indices->dtype);
+        }
     }
 }
 /* The row-major number in size of each column of indices. */
@@ -82,32 +85,37 @@ static bool sparse_distinct_check(tn_frame *f) {
     int64_t size[1] = {TN_UNKNOWN};
     if (f->in[0]->ndim != 1 || f->in[0]->dtype != TN_I64)
         return tn_fail(f, TN_TYPE, "expected a vector of int64");
-    return tn_announce(f, 0, TN_I64, 1, size);
+    return tn_announce(f, 0, TN_I64, 1, size) && tn_announce(f, 1, TN_I64, 1, f->in[0]->size);
 }
-/* Counts, or writes to `to`, each element that differs from the one before. */
-static int64_t sparse_distinct_walk(const tn_tensor *t, int64_t *to) {
+/* Counts the elements that differ from the one before. Unless NULL, `to` gets them, and group[i]
+ * the number of the last one up to element i. */
+static int64_t sparse_distinct_walk(const tn_tensor *t, int64_t *to, int64_t *group) {
     const char *at = tni_bytes_at(t);
     const int64_t step = t->stride[0] * (int64_t)sizeof *to;
     int64_t n = 0, before = 0;
-    for (int64_t i = 0; i < t->size[0]; i++) {
+    for (int64_t i = 0; i < t->size[0] && !tni_stopped_at(i); i++) {
         const int64_t v = tni_index_at(at + i * step, TN_I64);
-        if (i && v == before) continue;
-        if (to) to[n] = v;
+        const bool differs = !i || v != before;
+        if (to && differs) to[n] = v;
+        n += differs;
         before = v;
-        n++;
+        if (group) group[i] = n - 1;
     }
     return n;
 }
 static bool sparse_distinct_look(tn_frame *f) {
-    f->count = sparse_distinct_walk(f->in[0], NULL);
-    return true;
+    f->count = sparse_distinct_walk(f->in[0], NULL, NULL);
+    return !tn_cancelled(f);
 }
 static void sparse_distinct_run(tn_frame *f) {
-    sparse_distinct_walk(f->in[0], (int64_t *)(void *)tni_bytes_at(f->out[0]));
+    if (f->in[0]->numel)
+        sparse_distinct_walk(f->in[0], (int64_t *)(void *)tni_bytes_at(f->out[0]),
+                             (int64_t *)(void *)tni_bytes_at(f->out[1]));
 }
-/* self without the elements that are equal to the one before: of sorted keys, each once. */
-TN_OPERATOR(sparse_distinct, "sparse_distinct(Tensor self) -> Tensor",
-            TN_DOC(.shapes = "self (n) int64 -> (m)",
+/* self without the elements that are equal to the one before, and for each element of self its
+ * place among them: of sorted keys, each once. */
+TN_OPERATOR(sparse_distinct, "sparse_distinct(Tensor self) -> (Tensor values, Tensor group)",
+            TN_DOC(.shapes = "self (n) int64 -> (m), (n)",
                    .example = "tn_sparse_distinct(tn_sparse_keys(index, TN_DIMS(4, 4)))",
                    .differs = "signature: torch's is unique_consecutive"),
             .check = sparse_distinct_check, .look = sparse_distinct_look,
@@ -155,12 +163,24 @@ static bool sparse_size_check(tn_frame *f, const tn_tensor *indices, const tn_te
     return true;
 }
 
-/* Sorted distinct keys, and where in them each key stands; NULL with an error. */
-static tn_tensor *sparse_groups(tn_tensor *keys, tn_tensor **group) {
-    tn_values_indices s = tnp_sort(keys, -1, false);
-    tn_tensor *each = s.values ? tnp_sparse_distinct(s.values) : NULL;
-    *group = each ? tnp_searchsorted(each, keys, false, false, NULL, NULL) : NULL;
-    return *group ? each : NULL;
+/* Equal keys together. */
+typedef struct sparse_groups {
+    tn_tensor *order, *each, *group; /* what sorts the keys; each once; of key order[i] its place in
+                                        each */
+} sparse_groups;
+static bool sparse_group(tn_tensor *keys, sparse_groups *g) {
+    tn_values_indices sorted = tnp_sort(keys, -1, false);
+    tn_values_group once = tnp_sparse_distinct(sorted.values);
+    g->order = sorted.indices;
+    g->each = once.values;
+    g->group = once.group;
+    return g->each != NULL;
+}
+/* The sums of the rows of values that have one key, added in their order: memory is written from
+ * the first sum to the last. */
+static tn_tensor *sparse_sums(const sparse_groups *g, tn_tensor *values) {
+    tn_tensor *rows = tnp_index_select(values, 0, g->order);
+    return tnp_index_add(sparse_zeros(values, g->each->size[0]), 0, g->group, rows, 1);
 }
 /* The columns of indices that have these keys. */
 static tn_tensor *sparse_places(tn_tensor *keys, tn_ints size, int64_t d) {
@@ -179,15 +199,15 @@ static tn_tensor *sparse_places(tn_tensor *keys, tn_ints size, int64_t d) {
 }
 static bool sparse_coalesce_compose(tn_frame *f) {
     TN_ARGS(sparse_coalesce, a, f);
-    tn_tensor *values = f->in[1], *keys, *each, *group;
+    tn_tensor *values = f->in[1], *keys;
+    sparse_groups g;
     int64_t d;
     if (!sparse_size_check(f, f->in[0], values, a->size)) return false;
     d = f->in[0]->size[0];
     keys = tnp_sparse_keys(f->in[0], tni_ints(a->size.at, d));
-    each = keys ? sparse_groups(keys, &group) : NULL;
-    if (!each) return false;
-    f->out[0] = sparse_places(each, a->size, d);
-    f->out[1] = tnp_index_add(sparse_zeros(values, each->size[0]), 0, group, values, 1);
+    if (!keys || !sparse_group(keys, &g)) return false;
+    f->out[0] = sparse_places(g.each, a->size, d);
+    f->out[1] = sparse_sums(&g, values);
     return f->out[0] && f->out[1];
 }
 /* Places in row-major order, each once, with the sum of its values. */
@@ -319,8 +339,9 @@ static tn_tensor *sparse_shifted(tn_tensor *x, int64_t groups, tn_tensor *group,
 }
 static bool sparse_softmax_compose(tn_frame *f) {
     TN_ARGS(sparse_softmax, a, f);
-    tn_tensor *indices = f->in[0], *x = f->in[1], *keys, *each, *group, *sum;
+    tn_tensor *indices = f->in[0], *x = f->in[1], *keys, *group, *sum;
     int64_t rest[TN_MAX_DIMS];
+    sparse_groups g;
     const int64_t dims = a->size.n, dim = a->dim < 0 ? a->dim + dims : a->dim;
     if (!sparse_size_check(f, indices, x, a->size)) return false;
     if (tni_dtype(x->dtype)->category != TNI_CAT_FLOAT)
@@ -338,8 +359,9 @@ static bool sparse_softmax_compose(tn_frame *f) {
     }
     keys = sparse_without(indices, dim, a->size, rest);
     keys = keys ? tnp_sparse_keys(keys, tni_ints(rest, indices->size[0] - 1)) : NULL;
-    each = keys ? sparse_groups(keys, &group) : NULL;
-    x = each ? sparse_shifted(x, each->size[0], group, &sum) : NULL;
+    if (!keys || !sparse_group(keys, &g)) return false;
+    group = tnp_scatter(g.group, 0, g.order, g.group); /* as the places stand in indices */
+    x = group ? sparse_shifted(x, g.each->size[0], group, &sum) : NULL;
     if (!x) return false;
     f->out[0] = a->log ? tnp_sub(x, tnp_log(sum), 1) : tnp_div(tnp_exp(x), sum);
     return f->out[0] != NULL;

@@ -32,6 +32,9 @@ static int64_t spmm_index(const tn_tensor *t, int64_t d, int64_t i) {
     return tni_index_at(tni_bytes_at(t) + at * tni_dtype_size(t), t->dtype);
 }
 
+/* Polls for a request to stop: rows may be long. */
+TNI_INLINE bool spmm_stopped(int64_t i) { return !(i & 0xff) && tni_stopped(); }
+
 /* Loops over neighbours go eight at a time, others one by one. dot: the sum of products, in eight
  * lanes that are added in pairs. */
 #include "../../base/rounded_begin.inl"
@@ -59,16 +62,16 @@ enum { SPMM_LANES = 8 };
         const T *values = (const T *)(const void *)j->x.at,                                     \
                 *dense = (const T *)(const void *)j->y.at;                                      \
         T *out = (T *)(void *)j->out;                                                           \
-        for (int64_t i = 0; i < j->rows; i++)                                                   \
+        for (int64_t i = 0; i < j->rows && !spmm_stopped(i); i++)                               \
             memset(out + i * j->m + first, 0, (size_t)width * sizeof(T));                       \
-        for (int64_t i = 0; i < j->n; i++)                                                      \
+        for (int64_t i = 0; i < j->n && !spmm_stopped(i); i++)                                  \
             spmm_add_##T(out + spmm_index(j->indices, 0, i) * j->m + first,                     \
                          dense + spmm_index(j->indices, 1, i) * j->y.row + first * j->y.column, \
                          j->y.column, values[i * j->x.row], width);                             \
     }                                                                                           \
     static void spmm_dots_##T(const spmm_job *j, int64_t first, int64_t width) {                \
         const T *x = (const T *)(const void *)j->x.at, *y = (const T *)(const void *)j->y.at;   \
-        for (int64_t i = first; i < first + width; i++)                                         \
+        for (int64_t i = first; i < first + width && !spmm_stopped(i - first); i++)             \
             ((T *)(void *)j->out)[i] =                                                          \
                 spmm_dot_##T(x + spmm_index(j->indices, 0, i) * j->x.row, j->x.column,          \
                              y + spmm_index(j->indices, 1, i) * j->y.row, j->y.column, j->m);   \
@@ -121,6 +124,7 @@ static bool spmm_range(tn_frame *f, int64_t rows, int64_t columns) {
     for (int64_t d = 0; indices->numel && d < 2; d++)
         for (int64_t i = 0; i < indices->size[1]; i++) {
             const int64_t k = spmm_index(indices, d, i), size = d ? columns : rows;
+            if (tni_stopped_at(i)) return false;
             if (k < 0 || k >= size)
                 return tn_fail(f, TN_INDEX, "index %lld is out of range for dim %lld of size %lld",
                                (long long)k, (long long)d, (long long)size);

@@ -1,5 +1,5 @@
 /* cholesky.c - A = L L^H of positive definite matrices: linalg.cholesky_ex, linalg.cholesky. */
-#include "../../cpu/matrix.h"
+#include "../../cpu/lapack.h"
 #include "factor.h"
 
 /* Factors the lower triangle of l in place, column after column: column j less what the columns
@@ -28,7 +28,8 @@ static int32_t cholesky_columns(const tni_planes *l) {
 static int32_t cholesky_factor(const tni_planes *l) {
     const int64_t n = l->n, half = n / 2;
     tni_planes head, low, tail;
-    int32_t info;
+    int32_t info = 0;
+    if (tni_lapack_cholesky(l, &info)) return info;
     if (n <= TNI_COLUMNS_ALONE) return cholesky_columns(l);
     head = tni_planes_part(l, 0, 0, half, half);
     low = tni_planes_part(l, half, 0, n - half, half);

@@ -1,5 +1,6 @@
 /* qr.c - A = Q R by Householder reflections: linalg.qr. */
 #include "../../cpu/householder.h"
+#include "../../cpu/lapack.h"
 #include "factor.h"
 
 /* --- the row ---------------------------------------------------------------------------------- */
@@ -61,6 +62,7 @@ static void qr_product(tni_reflectors *r, const tni_planes *a, const tni_planes 
         tni_reflections_product(r, a, taus->m, 0, taus, q);
         return;
     }
+    if (tni_lapack_product(a, taus->m, taus, q)) return;
     tni_planes_unit(q);
     for (int64_t j = taus->m - 1; j >= 0; j--)
         for (int64_t c = j; c < q->n; c++) tni_reflect(a, j, j, q, c, tni_planes_get(taus, j, 0));

@@ -121,15 +121,25 @@ static void product_run(tn_frame *f) {
 static tn_tensor *reflected(tn_tensor *v, tn_tensor *factor, tn_tensor *x) {
     return tnp_sub(x, tnp_mul(factor, tnp_matmul(v, tnp_matmul(tni_adjoint(v), x))), 1);
 }
-/* Q = H_1 .. H_k E. With P_i = H_(i+1) .. H_k E and G_i = (H_1 .. H_(i-1))^H gQ, H_i = I - t v v^H
+/* t with n columns of zeros behind it. */
+static tn_tensor *columns_padded(tn_tensor *t, const tn_tensor *in, int64_t n) {
+    int64_t size[TN_MAX_DIMS];
+    tn_tensor *parts[2];
+    if (n < 1) return t;
+    tni_matrix_shape(size, in, in->size[in->ndim - 2], n);
+    parts[0] = t;
+    parts[1] = tnp_zeros(tni_ints(size, in->ndim), (tn_dtype)in->dtype, (tn_device_id)in->device);
+    return tnp_cat(tn_tensors_of(parts, 2), -1);
+}
+/* gv and gt of Y = H_1 .. H_k C, of which p is Y and d is gY: columns for `packed`, which has n of
+ * them, and factors. With P_i = H_(i+1) .. H_k C and G_i = (H_1 .. H_(i-1))^H gY, H_i = I - t v v^H
  * gets gt = -b^H a and gv = -conj(t) G a - t P b, where a = P^H v and b = G^H v. P_i is
  * H_i^-1 P_(i-1), and H^-1 = I - s v v^H with s = t / (t v^H v - 1) (torch,
  * householder_product_backward). */
-static void product_grad(tn_gradient *g) {
-    tn_tensor *in = g->in[0], *tau = g->in[1], *p = g->out[0], *d = g->incoming[0], *columns[64],
-              *factors[64], *gv = NULL, *gt = NULL;
+static bool reflections_back(tn_tensor *in, tn_tensor *tau, tn_tensor *p, tn_tensor *d,
+                             tn_tensor **gv, tn_tensor **gt) {
+    tn_tensor *columns[64], *factors[64], *packed = tni_diagonal_filled(tnp_tril(in, -1), 1);
     const int64_t k = tau->size[tau->ndim - 1], n = in->size[in->ndim - 1];
-    tn_tensor *packed = tni_diagonal_filled(tnp_tril(in, -1), 1);
     int held = 0;
     for (int64_t i = 0; i < k; i++) {
         tn_tensor *v = tnp_narrow(packed, -1, i, 1),
@@ -143,7 +153,7 @@ static void product_grad(tn_gradient *g) {
         factors[held] = tnp_neg(tnp_squeeze_dim(tnp_matmul(tni_adjoint(b), a), -1));
         columns[held] =
             tnp_neg(tnp_add(tnp_mul(tc, tnp_matmul(d, a)), tnp_mul(t, tnp_matmul(p, b)), 1));
-        if (!columns[held]) return;
+        if (!columns[held]) return false;
         d = reflected(v, tc, d);
         if (++held < 63 && i < k - 1) continue;
         /* As many columns as fit become one tensor. */
@@ -151,21 +161,15 @@ static void product_grad(tn_gradient *g) {
         factors[0] = tnp_cat(tn_tensors_of(factors, held), -1);
         held = 1;
     }
-    if (k > 0) {
-        gv = columns[0];
-        gt = factors[0];
-    }
-    if (!gv) return;
-    if (n > k) {
-        int64_t size[TN_MAX_DIMS];
-        tn_tensor *parts[2];
-        tni_matrix_shape(size, in, in->size[in->ndim - 2], n - k);
-        parts[0] = gv;
-        parts[1] =
-            tnp_zeros(tni_ints(size, in->ndim), (tn_dtype)in->dtype, (tn_device_id)in->device);
-        gv = tnp_cat(tn_tensors_of(parts, 2), -1);
-    }
-    if (g->want[0]) tn_give(g, 0, tnp_tril(gv, -1));
+    if (k < 1) return false;
+    *gv = tnp_tril(columns_padded(columns[0], in, n - k), -1);
+    *gt = factors[0];
+    return *gv != NULL;
+}
+static void product_grad(tn_gradient *g) {
+    tn_tensor *gv, *gt;
+    if (!reflections_back(g->in[0], g->in[1], g->out[0], g->incoming[0], &gv, &gt)) return;
+    if (g->want[0]) tn_give(g, 0, gv);
     if (g->want[1]) tn_give(g, 1, gt);
 }
 /* The first columns of the product of reflections, as geqrf packs them. */
@@ -231,6 +235,24 @@ static void ormqr_run(tn_frame *f) {
                        (double)f->in[0]->size[f->in[0]->ndim - 1]),
             ormqr_task);
 }
+/* gC is the adjoint Q times gY. What Q depends on: of Y = Q C as of linalg_householder_product; of
+ * Y = Q^H C by Q gY with the gradient C, since <gY, Q^H C> = <Q gY, C>; and Y = C Q is
+ * Y^H = Q^H C^H. */
+static void ormqr_grad(tn_gradient *g) {
+    TN_ARGS(ormqr, o, g);
+    const bool plain = o->left != o->transpose; /* Q, not its adjoint, from the left */
+    tn_tensor *c = tnp_ormqr(g->in[0], g->in[1], g->incoming[0], o->left, !o->transpose),
+              *p = plain ? g->out[0] : c, *d = plain ? g->incoming[0] : g->in[2], *gv, *gt;
+    if (g->want[2]) tn_give(g, 2, c);
+    if (!g->want[0] && !g->want[1]) return;
+    if (!o->left) {
+        p = tni_adjoint(p);
+        d = tni_adjoint(d);
+    }
+    if (!reflections_back(g->in[0], g->in[1], p, d, &gv, &gt)) return;
+    if (g->want[0]) tn_give(g, 0, gv);
+    if (g->want[1]) tn_give(g, 1, gt);
+}
 /* The product of input3 and Q (with transpose its adjoint) from the left or the right, where Q is
  * the square product of the reflections that geqrf packs in self and input2. */
 TN_OPERATOR(ormqr,
@@ -238,7 +260,10 @@ TN_OPERATOR(ormqr,
             "transpose=False) -> Tensor",
             TN_DOC(.shapes = "(*, m, n), (*, k), (*, m, c) -> (*, m, c); of left=False (*, c, m)",
                    .example = "tn_ormqr(x, t, y)"),
-            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU, .check = ormqr_check,
-            .run = ormqr_run,
+            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CPU,
+            .needs = "self:self,input2,input3,result input2:self,input2,input3,result "
+                     "input3:self,input2",
+            .check = ormqr_check, .run = ormqr_run, .grad = ormqr_grad,
+            .domain = "self:-0.5..0.5 input2:-0.5..0",
             .sample = "(3,3) (3) (3,2) | (2,4,3) (2,3) (2,4,2) transpose=True | (4,2) (2) (3,4) "
                       "left=False | (3,2) (2) (2,3) left=False transpose=True")

@@ -29,7 +29,7 @@ static void prod_task(void *arg, int64_t i) {
         }
     for (int64_t e = 0; e < j->n; e++) {
         /* A chain cannot be split, so it polls now and then. */
-        if (!(e & 0xffff) && tni_stopped()) return;
+        if (tni_stopped_at(e)) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
         tni_complex_times(product, factor);
         /* On to the next element of this product: the innermost dimension that goes first. */
