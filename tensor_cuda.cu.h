@@ -135,7 +135,12 @@ TNC_PRIV bool tnc_exact(void);
 static inline tnc_device *tnc_device_of(const tn_frame *f) {
     return tnc_device_at(tn_frame_device(f));
 }
+TNC_PRIV const tn_backend *tnc_backend();
+TNC_PRIV const tn_backend_streams *tnc_streams();
+TNC_PRIV bool tnc_one_stream();
+TNC_PRIV cudaStream_t tnc_stream_now(int32_t device);
 TNC_PRIV cudaStream_t tnc_stream_of(int32_t device);
+TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *why, size_t room);
 static inline cudaStream_t tnc_stream(const tn_frame *f) {
     return tnc_stream_of(tn_frame_device(f));
 }
@@ -212,6 +217,7 @@ static inline int tnc_dtype_bytes(int dtype) { return (int)tn_dtype_bytes((tn_dt
 
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes);
 TNC_PRIV void tnc_free(int32_t device, void *at);
+TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream);
 TNC_PRIV void tnc_trim(int32_t device);
 TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to);
 TNC_PRIV void tnc_reset_peak(int32_t device);
@@ -381,8 +387,120 @@ TNC_PRIV void tnc_host_trim() {
     pinned_release_idle();
 }
 
+/* src/cuda/events.cu - streams beside a device's own, and events */
+
+#include <new>
+#include <vector>
+
+static std::atomic<int> events_streams;
+
+TNC_PRIV cudaStream_t tnc_stream_now(int32_t device) {
+    void *now = events_streams.load() ? tn_backend_stream(tnc_backend(), device) : NULL;
+    return now ? (cudaStream_t)now : tnc_device_at(device)->stream;
+}
+TNC_PRIV bool tnc_one_stream() { return !events_streams.load(); }
+
+static cudaStream_t events_stream(int32_t device, void *stream) {
+    return stream ? (cudaStream_t)stream : tnc_device_at(device)->stream;
+}
+static bool events_done(cudaError_t e) {
+    if (e) (void)cudaGetLastError();
+    return !e;
+}
+
+struct events_idle {
+    int32_t device, priority;
+    cudaStream_t stream;
+};
+static std::mutex events_lock;
+static std::vector<events_idle> events_all;
+static std::vector<events_idle> events_free;
+
+static void *events_stream_new(int32_t device, int32_t priority) {
+    std::lock_guard<std::mutex> hold(events_lock);
+    int least = 0, greatest = 0;
+    cudaStream_t made;
+    for (size_t i = 0; i < events_free.size(); i++)
+        if (events_free[i].device == device && events_free[i].priority == priority) {
+            made = events_free[i].stream;
+            events_free[i] = events_free.back();
+            events_free.pop_back();
+            return made;
+        }
+    try {
+        events_all.reserve(events_all.size() + 1);
+        events_free.reserve(events_all.size() + 1);
+    } catch (const std::bad_alloc &) {
+        return NULL;
+    }
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    const int near_one = priority > least ? least : priority < greatest ? greatest : priority;
+    if (!e) e = cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, near_one);
+    if (!events_done(e)) return NULL;
+    events_all.push_back({device, priority, made});
+    events_streams++;
+    return made;
+}
+static void events_stream_free(int32_t, void *stream) {
+    std::lock_guard<std::mutex> hold(events_lock);
+    for (const events_idle &s : events_all)
+        if (s.stream == (cudaStream_t)stream) events_free.push_back(s);
+}
+
+static bool events_stream_wait(int32_t device, void *stream, tn_fault *fault, char *why,
+                               size_t room) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaStreamSynchronize(events_stream(device, stream));
+    return tnc_waited(device, e, fault, why, room);
+}
+static bool events_stream_done(int32_t device, void *stream) {
+    return events_done(cudaStreamQuery(events_stream(device, stream)));
+}
+
+static void *events_new(int32_t device, bool timing) {
+    cudaEvent_t event;
+    cudaError_t e = cudaSetDevice(device);
+    if (!e)
+        e = cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming);
+    return events_done(e) ? event : NULL;
+}
+static void events_end(int32_t, void *event) { cudaEventDestroy((cudaEvent_t)event); }
+static bool events_record(int32_t device, void *event, void *stream) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaEventRecord((cudaEvent_t)event, events_stream(device, stream));
+    return events_done(e);
+}
+static bool events_before(int32_t device, void *event, void *stream) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaStreamWaitEvent(events_stream(device, stream), (cudaEvent_t)event, 0);
+    return events_done(e);
+}
+static bool events_wait(int32_t, void *event) {
+    return events_done(cudaEventSynchronize((cudaEvent_t)event));
+}
+static bool events_been(int32_t, void *event) {
+    return events_done(cudaEventQuery((cudaEvent_t)event));
+}
+static bool events_ms(int32_t, void *begin, void *end, float *ms) {
+    return events_done(cudaEventElapsedTime(ms, (cudaEvent_t)begin, (cudaEvent_t)end));
+}
+
+static void events_used(int32_t device, void *at, void *stream) {
+    tnc_used(device, at, events_stream(device, stream));
+}
+
+TNC_PRIV const tn_backend_streams *tnc_streams() {
+    static const tn_backend_streams streams = {
+        events_stream_new, events_stream_free, events_stream_wait, events_stream_done,
+        events_new,        events_end,         events_record,      events_before,
+        events_wait,       events_been,        events_ms,          events_used};
+    return &streams;
+}
+
 /* src/cuda/memory.cu - a caching allocator: segments from the driver, cut into pieces and joined again, the best fit first */
 
+#include <functional>
 #include <map>
 #include <new>
 #include <set>
@@ -396,14 +514,21 @@ enum : int64_t {
         20 << 20
 };
 
+struct memory_use {
+    cudaStream_t stream;
+    cudaEvent_t done;
+};
 struct memory_piece {
     char *at;
     int64_t bytes;
     bool used, small;
     memory_piece *before, *after;
+    cudaStream_t stream;
+    std::vector<memory_use> uses;
 };
 struct memory_by_size {
     bool operator()(const memory_piece *a, const memory_piece *b) const {
+        if (a->stream != b->stream) return std::less<cudaStream_t>()(a->stream, b->stream);
         return a->bytes != b->bytes ? a->bytes < b->bytes : a->at < b->at;
     }
 };
@@ -411,65 +536,10 @@ struct memory_cache {
     std::mutex lock;
     std::set<memory_piece *, memory_by_size> idle[2];
     std::map<void *, memory_piece *> used;
+    std::vector<memory_piece *> waiting;
     tn_device_memory_info info;
-    cudaStream_t stream;
 };
 static memory_cache memory_caches[TNC_DEVICES];
-
-static void memory_release_idle(memory_cache *c) {
-    for (int k = 0; k < 2; k++)
-        for (auto i = c->idle[k].begin(); i != c->idle[k].end();) {
-            memory_piece *p = *i;
-            if (p->before || p->after) {
-                ++i;
-                continue;
-            }
-            i = c->idle[k].erase(i);
-            cudaFree(p->at);
-            c->info.reserved -= p->bytes;
-            delete p;
-        }
-}
-
-static int64_t memory_segment_bytes(int64_t bytes, bool small) {
-    if (small) return MEMORY_SMALL_SEGMENT;
-    if (bytes < MEMORY_LARGE_SEGMENT / 2) return MEMORY_LARGE_SEGMENT;
-    return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
-}
-
-static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
-    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
-    c->info.calls++;
-    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
-    (void)cudaGetLastError();
-    return false;
-}
-
-static memory_piece *memory_new_segment(memory_cache *c, int64_t bytes, bool small) {
-    int64_t whole = memory_segment_bytes(bytes, small);
-    void *at = NULL;
-    memory_piece *p = new (std::nothrow) memory_piece();
-    bool there;
-    if (!p) return NULL;
-    there = memory_ask_driver(c, &at, whole);
-    if (!there) {
-        memory_release_idle(c);
-        there = memory_ask_driver(c, &at, whole);
-    }
-    if (!there && whole > bytes) {
-        whole = bytes;
-        there = memory_ask_driver(c, &at, whole);
-    }
-    if (!there) {
-        delete p;
-        return NULL;
-    }
-    p->at = (char *)at;
-    p->bytes = whole;
-    p->small = small;
-    c->info.reserved += whole;
-    return p;
-}
 
 static void memory_keep(memory_cache *c, memory_piece *p) {
     try {
@@ -501,16 +571,137 @@ static void memory_join(memory_cache *c, memory_piece *a) {
     delete b;
 }
 
-static void *memory_take(memory_cache *c, int64_t bytes) {
+static void memory_give_back(memory_cache *c, memory_piece *p) {
+    p->used = false;
+#ifdef TNC_EMULATED
+    emu_piece(p->at, 0, (size_t)p->bytes, false, p->stream);
+#endif
+    memory_join(c, p);
+    if (p->before && !p->before->used) {
+        p = p->before;
+        c->idle[p->small].erase(p);
+        memory_join(c, p);
+    }
+    memory_keep(c, p);
+}
+
+static bool memory_is_over(memory_piece *p, bool wait) {
+    while (!p->uses.empty()) {
+        const cudaEvent_t done = p->uses.back().done;
+        const cudaError_t e = wait ? cudaEventSynchronize(done) : cudaEventQuery(done);
+        if (e == cudaErrorNotReady) {
+            (void)cudaGetLastError();
+            return false;
+        }
+        cudaEventDestroy(done);
+        p->uses.pop_back();
+    }
+    return true;
+}
+
+static void memory_look(memory_cache *c, bool wait) {
+    for (size_t i = 0; i < c->waiting.size();) {
+        memory_piece *p = c->waiting[i];
+        if (!memory_is_over(p, wait)) {
+            i++;
+            continue;
+        }
+        c->waiting[i] = c->waiting.back();
+        c->waiting.pop_back();
+        memory_give_back(c, p);
+    }
+}
+
+static void memory_leave(memory_cache *c, int32_t device, memory_piece *p) {
+    cudaSetDevice(device);
+    for (size_t i = 0; i < p->uses.size();) {
+        memory_use &u = p->uses[i];
+        cudaError_t e = cudaEventCreateWithFlags(&u.done, cudaEventDisableTiming);
+        if (!e && !(e = cudaEventRecord(u.done, u.stream))) {
+            i++;
+            continue;
+        }
+        (void)cudaGetLastError();
+        if (u.done) cudaEventDestroy(u.done);
+        cudaStreamSynchronize(u.stream);
+        u = p->uses.back();
+        p->uses.pop_back();
+    }
+    if (p->uses.empty()) return memory_give_back(c, p);
+    try {
+        c->waiting.push_back(p);
+    } catch (const std::bad_alloc &) {}
+}
+
+static void memory_release_idle(memory_cache *c) {
+    for (int k = 0; k < 2; k++)
+        for (auto i = c->idle[k].begin(); i != c->idle[k].end();) {
+            memory_piece *p = *i;
+            if (p->before || p->after) {
+                ++i;
+                continue;
+            }
+            i = c->idle[k].erase(i);
+            cudaFree(p->at);
+            c->info.reserved -= p->bytes;
+            delete p;
+        }
+}
+
+static int64_t memory_segment_bytes(int64_t bytes, bool small) {
+    if (small) return MEMORY_SMALL_SEGMENT;
+    if (bytes < MEMORY_LARGE_SEGMENT / 2) return MEMORY_LARGE_SEGMENT;
+    return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
+}
+
+static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
+    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
+    c->info.calls++;
+    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
+    (void)cudaGetLastError();
+    return false;
+}
+
+static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t bytes,
+                                        bool small) {
+    int64_t whole = memory_segment_bytes(bytes, small);
+    void *at = NULL;
+    memory_piece *p = new (std::nothrow) memory_piece();
+    bool there;
+    if (!p) return NULL;
+    there = memory_ask_driver(c, &at, whole);
+    if (!there) {
+        memory_look(c, true);
+        memory_release_idle(c);
+        there = memory_ask_driver(c, &at, whole);
+    }
+    if (!there && whole > bytes) {
+        whole = bytes;
+        there = memory_ask_driver(c, &at, whole);
+    }
+    if (!there) {
+        delete p;
+        return NULL;
+    }
+    p->at = (char *)at;
+    p->bytes = whole;
+    p->small = small;
+    p->stream = s;
+    c->info.reserved += whole;
+    return p;
+}
+
+static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
     const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
     const bool small = whole <= MEMORY_SMALL;
-    memory_piece key = {NULL, whole, false, small, NULL, NULL}, *p;
+    memory_piece key = {NULL, whole, false, small, NULL, NULL, s, {}}, *p;
+    memory_look(c, false);
     auto i = c->idle[small].lower_bound(&key);
-    if (i != c->idle[small].end()) {
+    if (i != c->idle[small].end() && (*i)->stream == s) {
         p = *i;
         c->idle[small].erase(i);
     } else {
-        p = memory_new_segment(c, whole, small);
+        p = memory_new_segment(c, s, whole, small);
     }
     if (!p) return NULL;
     memory_cut(c, p, whole);
@@ -519,7 +710,7 @@ static void *memory_take(memory_cache *c, int64_t bytes) {
     c->info.used += p->bytes;
     if (c->info.used > c->info.peak) c->info.peak = c->info.used;
 #ifdef TNC_EMULATED
-    emu_piece(p->at, (size_t)bytes, (size_t)p->bytes, true, c->stream);
+    emu_piece(p->at, (size_t)bytes, (size_t)p->bytes, true, s);
 #endif
     return p->at;
 }
@@ -527,11 +718,10 @@ static void *memory_take(memory_cache *c, int64_t bytes) {
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes) {
     memory_cache *c = &memory_caches[device];
     std::lock_guard<std::mutex> hold(c->lock);
-    c->stream = tnc_device_at(device)->stream;
     if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT || cudaSetDevice(device) != cudaSuccess)
         return NULL;
     try {
-        return memory_take(c, bytes);
+        return memory_take(c, tnc_stream_now(device), bytes);
     } catch (const std::bad_alloc &) {
         return NULL;
     }
@@ -545,25 +735,35 @@ TNC_PRIV void tnc_free(int32_t device, void *at) {
     if (i == c->used.end()) return;
     p = i->second;
     c->used.erase(i);
-    p->used = false;
     c->info.used -= p->bytes;
-#ifdef TNC_EMULATED
-    emu_piece(p->at, 0, (size_t)p->bytes, false, c->stream);
-#endif
-    memory_join(c, p);
-    if (p->before && !p->before->used) {
-        p = p->before;
-        c->idle[p->small].erase(p);
-        memory_join(c, p);
+    if (p->uses.empty())
+        memory_give_back(c, p);
+    else
+        memory_leave(c, device, p);
+}
+
+TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    auto i = c->used.find(at);
+    if (i == c->used.end() || i->second->stream == stream) return;
+    for (const memory_use &u : i->second->uses)
+        if (u.stream == stream) return;
+    try {
+        i->second->uses.push_back({stream, NULL});
+    } catch (const std::bad_alloc &) {
+        c->used.erase(i);
     }
-    memory_keep(c, p);
 }
 
 TNC_PRIV void tnc_trim(int32_t device) {
     memory_cache *c = &memory_caches[device];
     tnc_host_trim();
     std::lock_guard<std::mutex> hold(c->lock);
-    cudaStreamSynchronize(c->stream);
+    memory_look(c, true);
+    if (cudaSetDevice(device) == cudaSuccess && tnc_device_at(device)->fault)
+        tnc_one_stream() ? cudaStreamSynchronize(tnc_device_at(device)->stream)
+                         : cudaDeviceSynchronize();
     memory_release_idle(c);
 }
 
@@ -588,7 +788,8 @@ TNC_PRIV void tnc_limit(int32_t device, int64_t bytes) {
 static void memory_list(std::vector<tn_device_piece> *list, const memory_piece *p) {
     const void *segment = p->at;
     for (; p; p = p->after) {
-        tn_device_piece one = {p->at, segment, p->bytes, p->used};
+        const bool waits = !p->uses.empty() && p->uses[0].done;
+        tn_device_piece one = {p->at, segment, p->bytes, p->used && !waits};
         list->push_back(one);
     }
 }
@@ -604,6 +805,8 @@ TNC_PRIV int64_t tnc_snapshot(int32_t device,
                 if (!p->before) memory_list(&list, p);
         for (const auto &i : c->used)
             if (!i.second->before) memory_list(&list, i.second);
+        for (const memory_piece *p : c->waiting)
+            if (!p->before) memory_list(&list, p);
     } catch (const std::bad_alloc &) {
         return 0;
     }
@@ -25824,7 +26027,7 @@ TNC_PRIV tnc_device *tnc_device_at(int32_t device) { return &backend_devices[dev
 
 TNC_PRIV cudaStream_t tnc_stream_of(int32_t device) {
     cudaSetDevice(device);
-    return backend_devices[device].stream;
+    return tnc_stream_now(device);
 }
 
 TNC_PRIV void tnc_launched() {
@@ -25868,10 +26071,8 @@ static bool backend_open(int32_t device, char *why, size_t room) {
     return true;
 }
 
-static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
+TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *why, size_t room) {
     tnc_device *d = &backend_devices[device];
-    cudaError_t e = cudaSetDevice(device);
-    if (!e) e = cudaStreamSynchronize(d->stream);
     if (!e) e = (cudaError_t)d->broken.load();
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
@@ -25882,6 +26083,14 @@ static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room
     fault->bound = (int64_t)d->fault->bound;
     memset(d->fault, 0, sizeof *d->fault);
     return true;
+}
+
+static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e)
+        e = tnc_one_stream() ? cudaStreamSynchronize(backend_devices[device].stream)
+                             : cudaDeviceSynchronize();
+    return tnc_waited(device, e, fault, why, room);
 }
 
 static void backend_properties(int32_t device, tn_device_properties *to) {
@@ -25915,7 +26124,7 @@ static bool backend_reads_later(const void *host) {
 
 static bool backend_copy(int32_t device, void *to, const void *from, int64_t bytes,
                          enum tn_copy how, char *why, size_t room) {
-    cudaStream_t s = backend_devices[device].stream;
+    cudaStream_t s = tnc_stream_now(device);
     const bool up = (how & TN_COPY_UP) != 0;
     const void *host = up ? from : to;
     cudaError_t e = cudaSetDevice(device);
@@ -25949,8 +26158,11 @@ static const tn_device_row *backend_rows(int32_t *count) {
     return rows.empty() ? NULL : rows.data();
 }
 
+static tn_backend backend_cuda;
+TNC_PRIV const tn_backend *tnc_backend() { return &backend_cuda; }
+
 static const tn_backend *backend_find(char *why, size_t room) {
-    static tn_backend cuda;
+    tn_backend &cuda = backend_cuda;
     int n = 0;
     cudaError_t e = cudaGetDeviceCount(&n);
     if (e || !n) {
@@ -25981,6 +26193,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.host_alloc = tnc_host_alloc;
     cuda.host_free = tnc_host_free;
     cuda.properties = backend_properties;
+    cuda.streams = tnc_streams();
     return &cuda;
 }
 

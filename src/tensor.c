@@ -78,6 +78,7 @@
 #include "device/devices.c"
 #include "device/memory.c"
 #include "device/module.c"
+#include "device/streams.c"
 #include "group/group.c"
 #include "group/threads.c"
 #include "group/split.c"

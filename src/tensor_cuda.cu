@@ -6,6 +6,7 @@
 #include "api/cuda.h"
 
 #include "cuda/pinned.cu"
+#include "cuda/events.cu"
 #include "cuda/memory.cu"
 #include "cuda/copy.cu"
 #include "cuda/here.cu"

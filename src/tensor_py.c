@@ -28,6 +28,7 @@
 #include "py/types.c"
 #include "py/cuda.c"
 #include "py/device.c"
+#include "py/stream.c"
 #include "py/generator.c"
 #include "py/row.c"
 #include "py/parse.c"

@@ -23,10 +23,10 @@ _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "_utils", "accelerator", "amp", "ao", "array_api", "autograd",
     "backends", "compiler", "cuda", "distributed", "distributions", "export", "func", "futures",
-    "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nested", "nn", "onnx",
-    "optim", "overrides", "profiler", "random", "return_types", "safetensors", "serialization",
-    "signal", "sparse", "special", "storage", "testing", "torch_version", "types", "utils",
-    "version",
+    "fx", "hub", "jit", "legacy", "library", "linalg", "masked", "multiprocessing", "nested", "nn",
+    "onnx", "optim", "overrides", "profiler", "random", "return_types", "safetensors",
+    "serialization", "signal", "sparse", "special", "storage", "testing", "torch_version", "types",
+    "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
     "vmap": "_vmap",

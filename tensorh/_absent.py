@@ -140,10 +140,8 @@ _MODULES = {
     "distributed.utils": (
         _PROCESSES, "_sync_module_states() _verify_param_shape_across_processes()"),
     "cuda": (
-        "streams, events and graphs of CUDA are planned",
-        "CUDAGraph Event ExternalStream MemPool Stream StreamContext graph() "
-        "make_graphed_callables() stream() "
-        "current_stream() default_stream() set_stream() graph_pool_handle()"),
+        "graphs of CUDA are planned",
+        "CUDAGraph ExternalStream MemPool graph() make_graphed_callables() graph_pool_handle()"),
     "export": (
         _TRACING, "Dim ExportedProgram export() load() save() register_dataclass() "
         "draft_export() unflatten() ShapesCollection AdditionalInputs"),
@@ -213,7 +211,7 @@ _MODULES = {
 # Classes of torch itself.
 _TOP = {
     **dict.fromkeys(("SymBool", "SymFloat", "SymInt"), "sizes are numbers"),
-    **dict.fromkeys(("Event", "Stream"), "streams and events of a GPU are planned"),
+    **dict.fromkeys(("Event", "Stream"), "see torch.cuda.Event and torch.cuda.Stream"),
     **dict.fromkeys(("PyTorchFileReader", "PyTorchFileWriter"), "see torch.load and torch.save"),
     **dict.fromkeys(("ScriptFunction", "ScriptModule", "ScriptObject"), _SCRIPT),
 }

@@ -56,3 +56,15 @@ def usable(name):
     if device.type == "cuda":
         _C._cuda_index(-1 if device.index is None else device.index)
     return device
+
+
+def number(given, default=-1):
+    """The number of a device that is given as one, by name or as torch.device; -1: the current."""
+    if given is None:
+        return default
+    if isinstance(given, int):
+        return given
+    given = _C.device(given)
+    if given.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {given}")
+    return default if given.index is None else given.index

@@ -130,7 +130,7 @@ OutOfMemoryError StorageBase get_num_interop_threads
 is_anomaly_check_nan_enabled
 set_anomaly_enabled set_flush_denormal set_num_interop_threads
 """,
-    "Tensor": "__cuda_array_interface__ grad_dtype record_stream",
+    "Tensor": "__cuda_array_interface__ grad_dtype",
     "torch.linalg": "",
     "torch.nn": "",
     "torch.nn.functional": "",
@@ -149,8 +149,8 @@ WHOLE = {
     "torch.nested": "left out on purpose: there are no nested layouts",
     "torch.export": _COMPILER, "torch.fx": _COMPILER, "torch.compiler": _COMPILER,
     "torch.jit": _COMPILER, "torch.onnx": _COMPILER,
-    "torch.cuda": "streams, events, graphs and mixed precision of CUDA are planned",
-    "torch.accelerator": "streams, events, graphs and mixed precision of CUDA are planned",
+    "torch.cuda": "graphs and mixed precision of CUDA are planned",
+    "torch.accelerator": "see torch.cuda for streams, events, graphs and mixed precision",
 }  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
 TENSOR_LEFT_OUT = """

@@ -65,6 +65,12 @@ def pin_memory(self, device=None):
     raise NotImplementedError("pin_memory: memory is not pinned; copies to a GPU wait")
 
 
+def record_stream(self, stream):
+    """The memory is used in a stream by other code than this library's: it is given out again when
+    what was asked there before the tensor's end is done. The library's own calls need none."""
+    _C._stream_record(self, stream._at)
+
+
 def type_(self, dtype=None, non_blocking=False):
     """The name of the tensor's type, or the tensor converted to a dtype or type."""
     from ._functions import dtypes
@@ -446,7 +452,7 @@ def aliases():
 def _attach():
     special = (
         numpy, __array__, __array_wrap__, cuda, pin_memory, new_tensor, new, __format__,
-        __array_namespace__, to_device,
+        __array_namespace__, to_device, record_stream,
         __contains__, __reversed__, __complex__, __copy__, __deepcopy__, __reduce_ex__, __dir__,
         sparse_dim, dense_dim,
     )  # fmt: skip

@@ -1,4 +1,6 @@
-"""A variational autoencoder of digits: the reparameterisation trick, KL in closed form."""
+"""A variational autoencoder of digits: the reparameterisation trick, KL in closed form.
+examples/vae.c is the same program and prints the same figures."""
+
 import digits
 
 import tensorh as torch

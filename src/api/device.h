@@ -12,8 +12,8 @@
  * on the CPU if the program says so (tn_device_fallback).
  *
  * Order: what is asked of one device (kernels, copies, fills, reuse of freed memory) happens in the
- * order of the calls. The host waits in tn_device_wait, in copies to it, and where elements are
- * read: tn_item, tn_read_.., printing. */
+ * order of the calls, unless the program makes streams. The host waits in tn_device_wait, in copies
+ * to it, and where elements are read: tn_item, tn_read_.., printing. */
 #ifndef TNI_API_DEVICE_H
 #define TNI_API_DEVICE_H
 
@@ -101,6 +101,113 @@ typedef struct tn_device_properties {
  *     printf("%s\n", tn_device_properties_of(tn_device("cuda")).name); */
 TN_API tn_device_properties tn_device_properties_of(tn_device_id device);
 
+/* --- streams and events ----------------------------------------------------------------------- */
+
+/* What is asked of a device goes into the calling thread's current stream of that device: at the
+ * start into the device's own. In one stream all happens in the order of the calls. Between streams
+ * only events and waits make an order; the program asks for them where one stream reads or writes
+ * what another one does. Memory needs none: a tensor's is used again when all streams are done with
+ * it in which a call has read or written it.
+ *
+ * A backward runs each recorded call's gradient in the stream of the call, waits where gradients
+ * go from one stream to another, and its end is in the order of the caller's current stream, which
+ * then may read .grad.
+ *
+ *     tn_stream *s = tn_stream_new(device, 0);
+ *     tn_stream_wait_stream(s, tn_stream_current(device)); // x is made there
+ *     TN_STREAM(s) y = tn_exp(x);
+ *     tn_stream_wait_stream(tn_stream_current(device), s); // y may be read from here on
+ *
+ * A backend without streams has the device's own alone, and no events. */
+typedef struct tn_stream tn_stream;
+typedef struct tn_stream_event tn_stream_event;
+
+/* A stream of a device, of the current context; a lower priority is served first, where the device
+ * knows priorities. At most 255 of a context at a time. NULL with INVALID for no such device,
+ * UNSUPPORTED if it has no streams or too many, MEMORY. */
+TN_API tn_stream *tn_stream_new_at(const char *file, int line, tn_device_id device, int priority);
+#define tn_stream_new(device, priority) tn_stream_new_at(__FILE__, __LINE__, device, priority)
+TN_API tn_stream *tnp_stream_new(tn_device_id device, int priority);
+/* Gives s up; what was asked goes on. A device's own stream stays, and NULL is allowed. No thread
+ * may use it any more. */
+TN_API void tn_stream_free(tn_stream *s);
+/* The device's own stream; NULL: there is no such device beside the CPU. */
+TN_API tn_stream *tn_stream_default(tn_device_id device);
+/* The calling thread's current stream of the device; NULL: there is no such device. */
+TN_API tn_stream *tn_stream_current(tn_device_id device);
+/* Makes s current in the calling thread, and returns the stream of its device that was so before;
+ * NULL changes nothing. */
+TN_API tn_stream *tn_stream_use(tn_stream *s);
+TN_API tn_device_id tn_stream_device(const tn_stream *s); /* TN_NO_DEVICE of NULL */
+TN_API int tn_stream_priority(const tn_stream *s);
+/* What the backend calls it (CUDA: a cudaStream_t), for kernels of the program's own. */
+TN_API void *tn_stream_handle(const tn_stream *s);
+/* Waits until all that was asked in s is done. False with INTERNAL if the device broke meanwhile,
+ * INDEX for an index out of range, INVALID for NULL. */
+TN_API bool tn_stream_synchronize_at(const char *file, int line, tn_stream *s);
+#define tn_stream_synchronize(s) tn_stream_synchronize_at(__FILE__, __LINE__, s)
+TN_API bool tnp_stream_synchronize(tn_stream *s);
+TN_API bool tn_stream_query(tn_stream *s); /* whether it is done, without a wait */
+/* What is asked in s from now on comes after what was asked in `other` by now. The host does not
+ * wait. False with INVALID for NULL and for streams of two backends, MEMORY, INTERNAL. */
+TN_API bool tn_stream_wait_stream_at(const char *file, int line, tn_stream *s, tn_stream *other);
+#define tn_stream_wait_stream(s, other) tn_stream_wait_stream_at(__FILE__, __LINE__, s, other)
+TN_API bool tnp_stream_wait_stream(tn_stream *s, tn_stream *other);
+/* The same for what comes before the last record of the event; nothing if there is none. */
+TN_API bool tn_stream_wait_event_at(const char *file, int line, tn_stream *s, tn_stream_event *e);
+#define tn_stream_wait_event(s, e) tn_stream_wait_event_at(__FILE__, __LINE__, s, e)
+TN_API bool tnp_stream_wait_event(tn_stream *s, tn_stream_event *e);
+
+/* An event of the current context; timing: tn_event_elapsed_ms is asked of it. NULL with MEMORY. */
+TN_API tn_stream_event *tn_event_new_at(const char *file, int line, bool timing);
+#define tn_event_new(timing) tn_event_new_at(__FILE__, __LINE__, timing)
+TN_API tn_stream_event *tnp_event_new(bool timing);
+TN_API void tn_event_free(tn_stream_event *e); /* who waits for it still does; NULL is allowed */
+/* The event is when s is done with what was asked by now; an earlier record is forgotten. An event
+ * belongs to the device of its first record. False with INVALID for NULL and for another device,
+ * UNSUPPORTED, MEMORY, INTERNAL. */
+TN_API bool tn_event_record_at(const char *file, int line, tn_stream_event *e, tn_stream *s);
+#define tn_event_record(e, s) tn_event_record_at(__FILE__, __LINE__, e, s)
+TN_API bool tnp_event_record(tn_stream_event *e, tn_stream *s);
+TN_API bool tn_event_query(tn_stream_event *e); /* whether it has been; true without a record */
+/* The host waits for it; true without a record. False with INVALID for NULL, INTERNAL. */
+TN_API bool tn_event_synchronize_at(const char *file, int line, tn_stream_event *e);
+#define tn_event_synchronize(e) tn_event_synchronize_at(__FILE__, __LINE__, e)
+TN_API bool tnp_event_synchronize(tn_stream_event *e);
+/* Milliseconds from one event to another, both of one device, with timing, and done. -1 with
+ * INVALID if not. */
+TN_API double tn_event_elapsed_ms_at(const char *file, int line, tn_stream_event *begin,
+                                     tn_stream_event *end);
+#define tn_event_elapsed_ms(begin, end) tn_event_elapsed_ms_at(__FILE__, __LINE__, begin, end)
+TN_API double tnp_event_elapsed_ms(tn_stream_event *begin, tn_stream_event *end);
+/* t's memory is used in s by other code than the library's: it is given out again when what was
+ * asked in s before t is freed is done. False with INVALID for NULL or another device. */
+TN_API bool tn_record_stream_at(const char *file, int line, tn_tensor *t, tn_stream *s);
+#define tn_record_stream(t, s) tn_record_stream_at(__FILE__, __LINE__, t, s)
+TN_API bool tnp_record_stream(tn_tensor *t, tn_stream *s);
+
+typedef struct tni_stream_guard {
+    tn_stream *before;
+    bool once;
+#ifdef __cplusplus
+    explicit tni_stream_guard(tn_stream *s) : before(tn_stream_use(s)), once(true) {}
+    ~tni_stream_guard() { tn_stream_use(before); }
+    tni_stream_guard(const tni_stream_guard &) = delete;
+    tni_stream_guard &operator=(const tni_stream_guard &) = delete;
+#endif
+} tni_stream_guard;
+/* A block with another current stream. It ends as tn_no_grad's does, by return and goto too.
+ *     TN_STREAM(s) { y = tn_matmul(a, b); } */
+#ifdef __cplusplus
+#define TNI_STREAM_BLOCK(guard, s) for (tni_stream_guard guard(s); guard.once; guard.once = false)
+#else
+TNI_INLINE void tni_stream_leave(tni_stream_guard *guard) { tn_stream_use(guard->before); }
+#define TNI_STREAM_BLOCK(guard, s)                                                       \
+    for (tni_stream_guard guard TNI_AT_END(tni_stream_leave) = {tn_stream_use(s), true}; \
+         guard.once; guard.once = false TNI_AT_NEXT(tni_stream_leave, guard))
+#endif
+#define TN_STREAM(s) TNI_STREAM_BLOCK(TNI_JOIN(tni_stream_, __LINE__), s)
+
 /* --- backends --------------------------------------------------------------------------------- */
 
 /* The kernels of a row on a device. Behind the row's own check, which makes the errors of arguments
@@ -132,6 +239,29 @@ typedef struct tn_fault {
     int64_t value, bound;
 } tn_fault;
 
+/* Streams of a backend, all functions or none. A handle is the backend's own; NULL: the device's
+ * own stream. The others of the backend's functions, and kernels, work in the calling thread's
+ * current stream, which they ask for: tn_backend_stream. False and NULL: it failed. */
+typedef struct tn_backend_streams {
+    void *(*stream_new)(int32_t device, int32_t priority);
+    /* its work goes on, and memory that was used there is used again behind it */
+    void (*stream_free)(int32_t device, void *stream);
+    /* as tn_backend.wait, for this stream alone */
+    bool (*stream_wait)(int32_t device, void *stream, tn_fault *fault, char *why, size_t room);
+    bool (*stream_done)(int32_t device, void *stream);
+    void *(*event_new)(int32_t device, bool timing);
+    void (*event_free)(int32_t device, void *event);
+    bool (*event_record)(int32_t device, void *event, void *stream);
+    /* the stream, of this device, goes on behind the event, which may be of another one */
+    bool (*event_before)(int32_t device, void *event, void *stream);
+    bool (*event_wait)(int32_t device, void *event); /* the host does */
+    bool (*event_done)(int32_t device, void *event);
+    bool (*event_ms)(int32_t device, void *begin, void *end, float *ms); /* false: not done */
+    /* memory of alloc is used in this stream, from the call until it is freed: then it is not given
+     * out again before the stream is done with what was asked by then. Cannot fail */
+    void (*used)(int32_t device, void *at, void *stream);
+} tn_backend_streams;
+
 /* A kind of device. The struct, its texts and rows are the backend's and live as long as the
  * process. All functions may be called by any thread, several at a time; `device` counts from 0.
  * `why` gets a sentence without a full stop, as for printf's %s, of at most `room` bytes. */
@@ -157,8 +287,8 @@ typedef struct tn_backend {
     void (*elements)(int32_t device, tn_tensor *dst, const tn_tensor *src);
     /* the element at `unit`, host memory that has been read on return, in all places of dst */
     void (*fill)(int32_t device, tn_tensor *dst, const void *unit);
-    /* waits for all that was asked; false: why the device broke. A fault of a kernel goes to
-     * *fault, which is cleared before the call, and is told once */
+    /* waits for all that was asked, in all streams; false: why the device broke. A fault of a
+     * kernel goes to *fault, which is cleared before the call, and is told once */
     bool (*wait)(int32_t device, tn_fault *fault, char *why, size_t room);
     /* may be NULL: gives back to the driver what no tensor uses; says what is used */
     void (*trim)(int32_t device);
@@ -175,6 +305,9 @@ typedef struct tn_backend {
     void (*host_free)(int32_t device, void *at);
     /* may be NULL: what tn_device_properties_of says, into a struct of zeros; also before open */
     void (*properties)(int32_t device, tn_device_properties *to);
+    /* may be NULL: each device has one stream. Memory of alloc belongs to the stream that is
+     * current then, and free gives it back in the order of that one */
+    const tn_backend_streams *streams;
 } tn_backend;
 
 /* Adds the devices of a backend to the current context, behind those that it has; adding it again
@@ -191,6 +324,9 @@ typedef const tn_backend *(*tn_module_backend)(const void *exports, char *why, s
 
 /* The number of the call's device among its backend's; -1: the host. */
 TN_API int32_t tn_frame_device(const tn_frame *f);
+/* The handle of the calling thread's current stream of a backend's device, in the thread's context;
+ * NULL: the device's own. */
+TN_API void *tn_backend_stream(const tn_backend *backend, int32_t device);
 /* For prepare, at most once, of a row without .scratch: so many bytes of the device's memory, which
  * run finds in f->scratch. NULL with MEMORY. */
 TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes);

@@ -225,6 +225,42 @@ static bool engine_step(tni_engine *e) {
     return ok;
 }
 
+/* --- streams of devices ----------------------------------------------------------------------- */
+
+/* The next node's calls go into the stream of its own call. Of a node that has none, as a view's,
+ * they go where its gradient was made; the calls wait for what they read. */
+static void engine_turn(tni_engine *e, const tni_streams_now *before) {
+    const tni_node *n = e->heap[0];
+    memcpy(tni_state(e->b)->streams->of, before->of, sizeof before->of);
+    if (n->streamed) {
+        for (int i = 0; i < n->nin + n->nout; i++)
+            if (n->slot[i].device > TN_META) {
+                tni_streams_go(e->b, n->slot[i].device, n->stream);
+                return;
+            }
+        return;
+    }
+    for (int k = 0; k < n->nout; k++) {
+        const tn_tensor *t = (const tn_tensor *)n->slot[n->nin + k].edge;
+        if (t && t->flags & TNI_DEVICE && t->storage) {
+            tni_streams_go(e->b, t->device, t->storage->stream);
+            return;
+        }
+    }
+}
+
+/* All steps, where the context has streams. */
+static TNI_NOINLINE bool engine_steps_in_streams(tni_engine *e) {
+    tni_streams_now before;
+    bool ok = tni_streams_begin(e->b, &before);
+    if (!ok) return false;
+    while (ok && e->nheap) {
+        engine_turn(e, &before);
+        ok = engine_step(e);
+    }
+    return tni_streams_end(e->b, &before) && ok;
+}
+
 /* --- inputs that are wanted ------------------------------------------------------------------- */
 
 typedef struct engine_nodes {
@@ -437,6 +473,7 @@ static bool engine_go(tni_engine *e, tn_tensors roots, tn_tensor *const *seeds) 
     }
     ok = ok && engine_roots(e, roots, seeds);
     /* Each step may queue nodes of smaller number only, so this ends. */
+    if (TNI_UNLIKELY(tni_streams_any(e->b)) && ok) ok = engine_steps_in_streams(e);
     while (ok && e->nheap) ok = engine_step(e);
     if (ok) ok = e->wanted ? tni_hand_out(e) : tni_publish(e);
     /* After success the heap is empty. */

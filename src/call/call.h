@@ -106,7 +106,8 @@ struct tni_node {
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
-    uint16_t queued : 1, useful : 1, released : 1, counted : 1, packed : 1, unused : 11;
+    uint16_t queued : 1, useful : 1, released : 1, counted : 1, packed : 1, unused : 2,
+        streamed : 1, stream : 8; /* streamed: the call was made in the stream of this number */
     uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function: begins with tni_node_part */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */

@@ -121,6 +121,29 @@ static const tn_device_row *device_row_of(const tni_device *d, const tn_row *row
 
 /* --- look and run there ----------------------------------------------------------------------- */
 
+/* Before anything reads: what the call reads is there in its stream. */
+static bool device_reads(tn_frame *f, tni_device *d) {
+    for (int i = 0; tni_streams_any(f->block) && i < f->nin; i++)
+        if (!tni_stream_reads(f->block, d, f->in[i])) return false;
+    return true;
+}
+
+/* What the call writes: results, and inputs that are marked so. Its node keeps the stream. */
+static bool device_writes(tn_frame *f, tni_device *d) {
+    const tn_gen *gen = f->row->gen;
+    for (int k = 0; f->on && k < f->nout; k++)
+        if (!tni_stream_writes(f->block, d, f->out[k])) return false;
+    if (f->on && gen->props & TN_PROP_MUTATED)
+        for (int i = 0; i < gen->nfixed; i++)
+            if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED &&
+                !tni_stream_writes(f->block, d, f->in[i]))
+                return false;
+    if (!tni_is_recorded(f)) return true;
+    f->node->streamed = 1;
+    f->node->stream = tni_stream_now(f->block, d)->number;
+    return true;
+}
+
 TN_PRIV bool tni_device_find(tn_frame *f) {
     tni_device *d = tni_device_of(f->block, f->device);
     const tn_row *row = f->row;
@@ -131,6 +154,7 @@ TN_PRIV bool tni_device_find(tn_frame *f) {
     if (!tni_load(&d->table) && !device_table(f->block, d)) return false;
     f->on = device_row_of(d, row);
     if (!f->on || !f->on->scratch) f->scratch_bytes = 0;
+    if (f->on && !device_reads(f, d)) return false;
     if (f->on || row->forms & TN_MOVES) return true;
     if (tni_load_relaxed(&tni_tensors(f->block->context)->device_fallback)) {
         f->elsewhere = TNI_FALLS_BACK;
@@ -156,8 +180,10 @@ static void device_scratch_free(tn_frame *f) {
  * devices may fail, and then the call does. */
 TN_PRIV bool tni_device_run(tn_frame *f) {
     tni_block *b = f->block;
+    tni_device *d = tni_streams_any(b) ? tni_device_of(b, f->device) : NULL;
     f->work.stop.request = NULL;
     if (!b->unstopped && tni_load_relaxed(&b->context->cancel)) return false;
+    if (TNI_UNLIKELY(d) && !device_writes(f, d)) return false;
     if (f->on && f->on->prepare && !f->on->prepare(f)) {
         device_scratch_free(f);
         return false;
@@ -210,8 +236,10 @@ TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes) {
     tni_device *d = tni_device_of(f->block, f->device);
     void (*release)(void *data, void *user);
     void *user;
+    uint8_t stream;
     if (!d || !f->on || f->on->scratch || f->scratch) return NULL;
-    f->scratch = tni_device_get(f->block, f->device, bytes > 0 ? bytes : 1, &release, &user);
+    f->scratch =
+        tni_device_get(f->block, f->device, bytes > 0 ? bytes : 1, &release, &user, &stream);
     return f->scratch;
 }
 

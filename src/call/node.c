@@ -276,6 +276,8 @@ TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t
     n->nout = (uint16_t)nout;
     n->queued = n->useful = n->released = n->counted = n->packed = 0;
     n->unused = 0;
+    n->streamed = 0;
+    n->stream = 0;
     n->function = NULL;
     n->watch = NULL;
 }

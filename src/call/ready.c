@@ -7,6 +7,7 @@
  * tensors stay. */
 static void ready_adopt(tni_block *b) {
     tni_state(b)->device = 0;
+    if (tni_state(b)->streams) memset(tni_state(b)->streams, 0, sizeof *tni_state(b)->streams);
     tni_state(b)->generator = NULL;
     tni_state(b)->no_grad = 0;
     tni_state(b)->inference = 0;

@@ -54,12 +54,20 @@ static bool across_host(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool
     return true;
 }
 
+/* Where there are streams: both sides are there in the current ones of their devices. */
+static TNI_NOINLINE bool across_streams(tni_block *b, const tn_tensor *dst, const tn_tensor *src) {
+    tni_device *to = tni_device_of(b, dst->device);
+    tni_device *from = src ? tni_device_of(b, src->device) : NULL;
+    return (!to || tni_stream_writes(b, to, dst)) && (!from || tni_stream_reads(b, from, src));
+}
+
 static bool across_copy(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool later) {
     const tni_device *d = tni_device_of(b, dst->device);
     tn_tensor *host;
     int64_t mark;
     bool ok;
     if (!dst->numel) return true;
+    if (tni_streams_any(b) && !across_streams(b, dst, src)) return false;
     if (dst->device == src->device) {
         d->backend->elements(d->index, dst, src);
         return true;
@@ -78,6 +86,7 @@ static bool across_copy(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool
 
 TN_PRIV void tni_across_fill(tn_tensor *t, const void *unit) {
     const tni_device *d = tni_device_of(t->owner, t->device);
+    if (tni_streams_any(t->owner) && !across_streams(tni_here(), t, NULL)) return;
     d->backend->fill(d->index, t, unit);
 }
 

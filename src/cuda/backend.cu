@@ -16,7 +16,7 @@ TNC_PRIV tnc_device *tnc_device_at(int32_t device) { return &backend_devices[dev
 
 TNC_PRIV cudaStream_t tnc_stream_of(int32_t device) {
     cudaSetDevice(device); /* if it fails, so does the launch */
-    return backend_devices[device].stream;
+    return tnc_stream_now(device);
 }
 
 TNC_PRIV void tnc_launched() {
@@ -61,10 +61,8 @@ static bool backend_open(int32_t device, char *why, size_t room) {
     return true;
 }
 
-static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
+TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *why, size_t room) {
     tnc_device *d = &backend_devices[device];
-    cudaError_t e = cudaSetDevice(device);
-    if (!e) e = cudaStreamSynchronize(d->stream);
     if (!e) e = (cudaError_t)d->broken.load();
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
@@ -75,6 +73,14 @@ static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room
     fault->bound = (int64_t)d->fault->bound;
     memset(d->fault, 0, sizeof *d->fault);
     return true;
+}
+
+static bool backend_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e)
+        e = tnc_one_stream() ? cudaStreamSynchronize(backend_devices[device].stream)
+                             : cudaDeviceSynchronize();
+    return tnc_waited(device, e, fault, why, room);
 }
 
 /* What is left is asked of a device in use alone: the driver would begin a context for it. */
@@ -111,7 +117,7 @@ static bool backend_reads_later(const void *host) {
 
 static bool backend_copy(int32_t device, void *to, const void *from, int64_t bytes,
                          enum tn_copy how, char *why, size_t room) {
-    cudaStream_t s = backend_devices[device].stream;
+    cudaStream_t s = tnc_stream_now(device);
     const bool up = (how & TN_COPY_UP) != 0;
     const void *host = up ? from : to;
     cudaError_t e = cudaSetDevice(device);
@@ -146,9 +152,12 @@ static const tn_device_row *backend_rows(int32_t *count) {
     return rows.empty() ? NULL : rows.data();
 }
 
+static tn_backend backend_cuda;
+TNC_PRIV const tn_backend *tnc_backend() { return &backend_cuda; }
+
 /* The backend, or NULL and why there is none. */
 static const tn_backend *backend_find(char *why, size_t room) {
-    static tn_backend cuda;
+    tn_backend &cuda = backend_cuda;
     int n = 0;
     cudaError_t e = cudaGetDeviceCount(&n);
     if (e || !n) {
@@ -179,6 +188,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.host_alloc = tnc_host_alloc;
     cuda.host_free = tnc_host_free;
     cuda.properties = backend_properties;
+    cuda.streams = tnc_streams();
     return &cuda;
 }
 

@@ -46,7 +46,7 @@ struct tnc_fault {
     unsigned long long ticket, value, bound; /* ticket is written last; 0: there is none */
 };
 struct tnc_device {
-    cudaStream_t stream; /* of all that is asked of the device */
+    cudaStream_t stream; /* the device's own */
     tnc_fault *fault;    /* NULL: the device was not opened yet */
     int processors;
     std::atomic<int> broken; /* cudaError_t of the first launch that was refused; 0: none */
@@ -58,8 +58,16 @@ TNC_PRIV bool tnc_exact(void);
 static inline tnc_device *tnc_device_of(const tn_frame *f) {
     return tnc_device_at(tn_frame_device(f));
 }
-/* The stream of a device, which becomes the thread's current device: a launch needs that. */
+TNC_PRIV const tn_backend *tnc_backend();
+TNC_PRIV const tn_backend_streams *tnc_streams();
+/* Whether no stream was made beside the devices' own. */
+TNC_PRIV bool tnc_one_stream();
+/* The thread's current stream of a device. */
+TNC_PRIV cudaStream_t tnc_stream_now(int32_t device);
+/* The same, and the device becomes the thread's current one: a launch needs that. */
 TNC_PRIV cudaStream_t tnc_stream_of(int32_t device);
+/* Behind a wait that said e: whether the device is whole, and a fault of its kernels. */
+TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *why, size_t room);
 static inline cudaStream_t tnc_stream(const tn_frame *f) {
     return tnc_stream_of(tn_frame_device(f));
 }

@@ -1,8 +1,11 @@
 /* memory.cu - a caching allocator: segments from the driver, cut into pieces and joined again, the
- * best fit first. All that is asked of a device happens in order, so a piece that is freed may be
- * given out again at once. Methods: PyTorch's CUDA caching allocator (documentation). */
+ * best fit first. A segment belongs to the stream that was current when it was asked for, in whose
+ * order its pieces are used: one that is freed may be given out again at once. One that other
+ * streams have used waits for events of theirs first. Methods: PyTorch's CUDA caching allocator
+ * (documentation). */
 #include "memory.cuh"
 
+#include <functional>
 #include <map>
 #include <new>
 #include <set>
@@ -16,14 +19,21 @@ enum : int64_t {
         20 << 20 /* of large pieces up to half of it; others have their own size */
 };
 
+struct memory_use { /* in another stream */
+    cudaStream_t stream;
+    cudaEvent_t done; /* behind the last use; NULL: the piece is in use still */
+};
 struct memory_piece {
     char *at;
     int64_t bytes;
     bool used, small;
     memory_piece *before, *after; /* of the same segment */
+    cudaStream_t stream;          /* in whose order it is used */
+    std::vector<memory_use> uses;
 };
 struct memory_by_size {
     bool operator()(const memory_piece *a, const memory_piece *b) const {
+        if (a->stream != b->stream) return std::less<cudaStream_t>()(a->stream, b->stream);
         return a->bytes != b->bytes ? a->bytes < b->bytes : a->at < b->at;
     }
 };
@@ -31,70 +41,10 @@ struct memory_cache {
     std::mutex lock;
     std::set<memory_piece *, memory_by_size> idle[2]; /* [1]: small */
     std::map<void *, memory_piece *> used;
+    std::vector<memory_piece *> waiting; /* freed, but other streams are not done with them */
     tn_device_memory_info info;
-    cudaStream_t stream; /* in whose order pieces are used */
 };
 static memory_cache memory_caches[TNC_DEVICES];
-
-/* --- segments --------------------------------------------------------------------------------- */
-
-/* Gives back the segments of which no part is used. */
-static void memory_release_idle(memory_cache *c) {
-    for (int k = 0; k < 2; k++)
-        for (auto i = c->idle[k].begin(); i != c->idle[k].end();) {
-            memory_piece *p = *i;
-            if (p->before || p->after) {
-                ++i;
-                continue;
-            }
-            i = c->idle[k].erase(i);
-            cudaFree(p->at);
-            c->info.reserved -= p->bytes;
-            delete p;
-        }
-}
-
-static int64_t memory_segment_bytes(int64_t bytes, bool small) {
-    if (small) return MEMORY_SMALL_SEGMENT;
-    if (bytes < MEMORY_LARGE_SEGMENT / 2) return MEMORY_LARGE_SEGMENT;
-    return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
-}
-
-static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
-    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
-    c->info.calls++;
-    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
-    (void)cudaGetLastError(); /* not sticky, and told by the caller */
-    return false;
-}
-
-/* A new segment as one piece; NULL if the driver has none even behind a release, nor one without
- * room for others. */
-static memory_piece *memory_new_segment(memory_cache *c, int64_t bytes, bool small) {
-    int64_t whole = memory_segment_bytes(bytes, small);
-    void *at = NULL;
-    memory_piece *p = new (std::nothrow) memory_piece();
-    bool there;
-    if (!p) return NULL;
-    there = memory_ask_driver(c, &at, whole);
-    if (!there) {
-        memory_release_idle(c);
-        there = memory_ask_driver(c, &at, whole);
-    }
-    if (!there && whole > bytes) {
-        whole = bytes;
-        there = memory_ask_driver(c, &at, whole);
-    }
-    if (!there) {
-        delete p;
-        return NULL;
-    }
-    p->at = (char *)at;
-    p->bytes = whole;
-    p->small = small;
-    c->info.reserved += whole;
-    return p;
-}
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
@@ -131,16 +81,149 @@ static void memory_join(memory_cache *c, memory_piece *a) {
     delete b;
 }
 
-static void *memory_take(memory_cache *c, int64_t bytes) {
+/* p, which is used no more, is there for the next call of its stream. */
+static void memory_give_back(memory_cache *c, memory_piece *p) {
+    p->used = false;
+#ifdef TNC_EMULATED
+    emu_piece(p->at, 0, (size_t)p->bytes, false, p->stream);
+#endif
+    memory_join(c, p);
+    if (p->before && !p->before->used) {
+        p = p->before;
+        c->idle[p->small].erase(p);
+        memory_join(c, p);
+    }
+    memory_keep(c, p);
+}
+
+/* --- pieces that several streams use ---------------------------------------------------------- */
+
+/* Whether the other streams are done with p, for which it may wait; their events are given up. */
+static bool memory_is_over(memory_piece *p, bool wait) {
+    while (!p->uses.empty()) {
+        const cudaEvent_t done = p->uses.back().done;
+        const cudaError_t e = wait ? cudaEventSynchronize(done) : cudaEventQuery(done);
+        if (e == cudaErrorNotReady) {
+            (void)cudaGetLastError();
+            return false;
+        }
+        cudaEventDestroy(done); /* also of a device that has failed */
+        p->uses.pop_back();
+    }
+    return true;
+}
+
+/* Pieces with which the other streams are done are given back. */
+static void memory_look(memory_cache *c, bool wait) {
+    for (size_t i = 0; i < c->waiting.size();) {
+        memory_piece *p = c->waiting[i];
+        if (!memory_is_over(p, wait)) {
+            i++;
+            continue;
+        }
+        c->waiting[i] = c->waiting.back();
+        c->waiting.pop_back();
+        memory_give_back(c, p);
+    }
+}
+
+/* p is freed, but other streams use it. Where an event cannot be made the host waits, and without
+ * memory for the list the piece is lost until the process ends. */
+static void memory_leave(memory_cache *c, int32_t device, memory_piece *p) {
+    cudaSetDevice(device);
+    for (size_t i = 0; i < p->uses.size();) {
+        memory_use &u = p->uses[i];
+        cudaError_t e = cudaEventCreateWithFlags(&u.done, cudaEventDisableTiming);
+        if (!e && !(e = cudaEventRecord(u.done, u.stream))) {
+            i++;
+            continue;
+        }
+        (void)cudaGetLastError();
+        if (u.done) cudaEventDestroy(u.done);
+        cudaStreamSynchronize(u.stream);
+        u = p->uses.back();
+        p->uses.pop_back();
+    }
+    if (p->uses.empty()) return memory_give_back(c, p);
+    try {
+        c->waiting.push_back(p);
+    } catch (const std::bad_alloc &) {}
+}
+
+/* --- segments --------------------------------------------------------------------------------- */
+
+/* Gives back the segments of which no part is used. */
+static void memory_release_idle(memory_cache *c) {
+    for (int k = 0; k < 2; k++)
+        for (auto i = c->idle[k].begin(); i != c->idle[k].end();) {
+            memory_piece *p = *i;
+            if (p->before || p->after) {
+                ++i;
+                continue;
+            }
+            i = c->idle[k].erase(i);
+            cudaFree(p->at);
+            c->info.reserved -= p->bytes;
+            delete p;
+        }
+}
+
+static int64_t memory_segment_bytes(int64_t bytes, bool small) {
+    if (small) return MEMORY_SMALL_SEGMENT;
+    if (bytes < MEMORY_LARGE_SEGMENT / 2) return MEMORY_LARGE_SEGMENT;
+    return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
+}
+
+static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
+    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
+    c->info.calls++;
+    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
+    (void)cudaGetLastError(); /* not sticky, and told by the caller */
+    return false;
+}
+
+/* A new segment as one piece; NULL if the driver has none even behind a release, nor one without
+ * room for others. */
+static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t bytes,
+                                        bool small) {
+    int64_t whole = memory_segment_bytes(bytes, small);
+    void *at = NULL;
+    memory_piece *p = new (std::nothrow) memory_piece();
+    bool there;
+    if (!p) return NULL;
+    there = memory_ask_driver(c, &at, whole);
+    if (!there) {
+        memory_look(c, true);
+        memory_release_idle(c);
+        there = memory_ask_driver(c, &at, whole);
+    }
+    if (!there && whole > bytes) {
+        whole = bytes;
+        there = memory_ask_driver(c, &at, whole);
+    }
+    if (!there) {
+        delete p;
+        return NULL;
+    }
+    p->at = (char *)at;
+    p->bytes = whole;
+    p->small = small;
+    p->stream = s;
+    c->info.reserved += whole;
+    return p;
+}
+
+static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
     const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
     const bool small = whole <= MEMORY_SMALL;
-    memory_piece key = {NULL, whole, false, small, NULL, NULL}, *p;
+    memory_piece key = {NULL, whole, false, small, NULL, NULL, s, {}}, *p;
+    memory_look(c, false);
     auto i = c->idle[small].lower_bound(&key);
-    if (i != c->idle[small].end()) {
+    if (i != c->idle[small].end() && (*i)->stream == s) {
         p = *i;
         c->idle[small].erase(i);
     } else {
-        p = memory_new_segment(c, whole, small);
+        p = memory_new_segment(c, s, whole, small);
     }
     if (!p) return NULL;
     memory_cut(c, p, whole);
@@ -149,7 +232,7 @@ static void *memory_take(memory_cache *c, int64_t bytes) {
     c->info.used += p->bytes;
     if (c->info.used > c->info.peak) c->info.peak = c->info.used;
 #ifdef TNC_EMULATED
-    emu_piece(p->at, (size_t)bytes, (size_t)p->bytes, true, c->stream);
+    emu_piece(p->at, (size_t)bytes, (size_t)p->bytes, true, s);
 #endif
     return p->at;
 }
@@ -157,11 +240,10 @@ static void *memory_take(memory_cache *c, int64_t bytes) {
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes) {
     memory_cache *c = &memory_caches[device];
     std::lock_guard<std::mutex> hold(c->lock);
-    c->stream = tnc_device_at(device)->stream;
     if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT || cudaSetDevice(device) != cudaSuccess)
         return NULL;
     try {
-        return memory_take(c, bytes);
+        return memory_take(c, tnc_stream_now(device), bytes);
     } catch (const std::bad_alloc &) {
         return NULL; /* the host has no memory for the cache's own lists */
     }
@@ -175,18 +257,26 @@ TNC_PRIV void tnc_free(int32_t device, void *at) {
     if (i == c->used.end()) return;
     p = i->second;
     c->used.erase(i);
-    p->used = false;
     c->info.used -= p->bytes;
-#ifdef TNC_EMULATED
-    emu_piece(p->at, 0, (size_t)p->bytes, false, c->stream);
-#endif
-    memory_join(c, p);
-    if (p->before && !p->before->used) {
-        p = p->before;
-        c->idle[p->small].erase(p);
-        memory_join(c, p);
+    if (p->uses.empty())
+        memory_give_back(c, p);
+    else
+        memory_leave(c, device, p);
+}
+
+/* Without memory for the list the piece stays in use until the process ends. */
+TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream) {
+    memory_cache *c = &memory_caches[device];
+    std::lock_guard<std::mutex> hold(c->lock);
+    auto i = c->used.find(at);
+    if (i == c->used.end() || i->second->stream == stream) return;
+    for (const memory_use &u : i->second->uses)
+        if (u.stream == stream) return;
+    try {
+        i->second->uses.push_back({stream, NULL});
+    } catch (const std::bad_alloc &) {
+        c->used.erase(i);
     }
-    memory_keep(c, p);
 }
 
 /* --- what the core asks ----------------------------------------------------------------------- */
@@ -195,7 +285,10 @@ TNC_PRIV void tnc_trim(int32_t device) {
     memory_cache *c = &memory_caches[device];
     tnc_host_trim();
     std::lock_guard<std::mutex> hold(c->lock);
-    cudaStreamSynchronize(c->stream);
+    memory_look(c, true);
+    if (cudaSetDevice(device) == cudaSuccess && tnc_device_at(device)->fault)
+        tnc_one_stream() ? cudaStreamSynchronize(tnc_device_at(device)->stream)
+                         : cudaDeviceSynchronize();
     memory_release_idle(c);
 }
 
@@ -221,7 +314,8 @@ TNC_PRIV void tnc_limit(int32_t device, int64_t bytes) {
 static void memory_list(std::vector<tn_device_piece> *list, const memory_piece *p) {
     const void *segment = p->at;
     for (; p; p = p->after) {
-        tn_device_piece one = {p->at, segment, p->bytes, p->used};
+        const bool waits = !p->uses.empty() && p->uses[0].done; /* it is freed */
+        tn_device_piece one = {p->at, segment, p->bytes, p->used && !waits};
         list->push_back(one);
     }
 }
@@ -237,6 +331,8 @@ TNC_PRIV int64_t tnc_snapshot(int32_t device,
                 if (!p->before) memory_list(&list, p);
         for (const auto &i : c->used)
             if (!i.second->before) memory_list(&list, i.second);
+        for (const memory_piece *p : c->waiting)
+            if (!p->before) memory_list(&list, p);
     } catch (const std::bad_alloc &) {
         return 0;
     }

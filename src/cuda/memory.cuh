@@ -6,6 +6,8 @@
 
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes);
 TNC_PRIV void tnc_free(int32_t device, void *at);
+/* A piece of tnc_alloc is used in this stream, too, from now until it is freed. */
+TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream);
 TNC_PRIV void tnc_trim(int32_t device);
 TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to);
 TNC_PRIV void tnc_reset_peak(int32_t device);

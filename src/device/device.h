@@ -13,6 +13,29 @@ typedef struct tni_ticket {
 } tni_ticket;
 enum { TNI_TICKETS = 256 }; /* the latest calls; of an older one the error says that it was one */
 
+struct tn_stream {
+    tn_context *context;
+    struct tni_device *device;
+    void *handle; /* the backend's; NULL: the device's own */
+    int32_t priority;
+    tn_device_id id; /* the device's */
+    uint8_t number;  /* in its context; 0: the device's own */
+    bool taken;      /* a program has it */
+};
+enum { TNI_STREAMS = 256 };
+/* Those of a context. One that was given up waits for the next program that asks for such a one, so
+ * that a number always names a stream. */
+typedef struct tni_streams {
+    uint32_t lock, n;          /* n: numbers given out, atomic */
+    tn_stream at[TNI_STREAMS]; /* by number; [0] is none */
+} tni_streams;
+/* A thread's current ones. */
+typedef struct tni_streams_now {
+    uint8_t of[TNI_STREAMS]; /* numbers, by device */
+    bool ran[TNI_STREAMS];   /* joins: in which calls were made */
+    bool joins;              /* a backward: calls wait for streams that wrote what they read */
+} tni_streams_now;
+
 /* A device of a context. */
 typedef struct tni_device {
     char name[32]; /* "null:0" */
@@ -23,6 +46,7 @@ typedef struct tni_device {
     tni_wide tickets;               /* given out */
     tni_ticket ticket[TNI_TICKETS];
     struct tni_device *next;
+    tn_stream own; /* where all goes that no other stream is current for */
 } tni_device;
 
 /* The device of that number; NULL: the CPU, meta, or none. */
@@ -32,7 +56,29 @@ TN_PRIV bool tni_device_open(tni_block *b, tni_device *d);
 /* Copies bytes to d or from it. False with an error. */
 TN_PRIV bool tni_device_bytes(tni_block *b, tni_device *d, void *to, const void *from,
                               int64_t bytes, enum tn_copy how);
-TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d); /* false with an error */
+/* Waits for the thread's current stream; false with an error. */
+TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d);
+/* The same for s; NULL: for all of d. */
+TN_PRIV bool tni_device_wait_for(tni_block *b, tni_device *d, const tn_stream *s);
+/* The stream of that number, as d's storages and nodes have it. */
+TN_PRIV tn_stream *tni_stream_numbered(const tni_block *b, tni_device *d, uint8_t number);
+/* The thread's current stream of d. */
+TN_PRIV tn_stream *tni_stream_now(const tni_block *b, tni_device *d);
+/* d is about to read t, or to write it, in its current stream: its memory stays until that is
+ * done. In a backward the stream waits for the one that wrote t. t may be NULL, and of the CPU.
+ * False with an error. */
+TN_PRIV bool tni_stream_reads(tni_block *b, tni_device *d, const tn_tensor *t);
+TN_PRIV bool tni_stream_writes(tni_block *b, tni_device *d, const tn_tensor *t);
+/* Whether the context has streams beside its devices' own. */
+TNI_INLINE bool tni_streams_any(const tni_block *b) {
+    return TNI_DEVICE != 0 && tni_load(&tni_tensors(b->context)->streams) != NULL;
+}
+/* A backward of the thread begins: its current streams go to *before. In between, node by node, the
+ * current stream becomes that of a number on a device. The end is in the order of the streams that
+ * were current at the beginning. False with an error. */
+TN_PRIV bool tni_streams_begin(tni_block *b, tni_streams_now *before);
+TN_PRIV void tni_streams_go(tni_block *b, tn_device_id device, uint8_t number);
+TN_PRIV bool tni_streams_end(tni_block *b, const tni_streams_now *before);
 /* New memory for t, a header of the CPU without storage, that d reaches by itself; plain memory if
  * d has no such. False with an error. */
 TN_PRIV bool tni_pinned_storage(tni_block *b, tn_tensor *t, tni_device *d);

@@ -78,6 +78,12 @@ TN_API tn_device_id tnp_set_default_device(tn_device_id device) {
 
 /* --- backends --------------------------------------------------------------------------------- */
 
+static bool device_has_streams(const tn_backend_streams *s) {
+    return s->stream_new && s->stream_free && s->stream_wait && s->stream_done && s->event_new &&
+           s->event_free && s->event_record && s->event_before && s->event_wait && s->event_done &&
+           s->event_ms && s->used;
+}
+
 /* Why the backend cannot be added to a context that has these devices; NULL: it can. */
 static const char *device_wrong(const tn_backend *k, const tni_device *d) {
     int64_t count = k && k->version == TN_BACKEND_VERSION ? k->count : 0;
@@ -92,6 +98,8 @@ static const char *device_wrong(const tn_backend *k, const tni_device *d) {
     if (!k->open || !k->alloc || !k->free || !k->copy || !k->elements || !k->fill || !k->wait)
         return "one of its functions is NULL";
     if (!k->host_alloc != !k->host_free) return "it has one of host_alloc and host_free";
+    if (k->streams && !device_has_streams(k->streams))
+        return "one of its streams' functions is NULL";
     for (; d; d = d->next, count++)
         if (strcmp(d->backend->kind, k->kind) == 0) return "another one has its kind";
     return count > DEVICES_MOST ? "there are too many devices" : NULL;
@@ -100,6 +108,7 @@ static const char *device_wrong(const tn_backend *k, const tni_device *d) {
 TN_API bool tn_backend_add(const tn_backend *backend) {
     tni_block *b = tni_here();
     tni_device *made, **end;
+    tn_device_id id = TN_META + 1;
     const char *wrong;
     if (!b || b->failed) return false;
     if (TNI_DEVICE == 0)
@@ -111,6 +120,7 @@ TN_API bool tn_backend_add(const tn_backend *backend) {
     wrong = device_wrong(backend, *end);
     if (wrong) return tni_error_apart(b, TN_INVALID, "tn_backend_add: %s", wrong);
     /* All of them in one block, which goes with the context; linked when they are complete. */
+    for (const tni_device *d = *end; d; d = d->next) id++;
     made = (tni_device *)tni_need(b, backend->count * (int64_t)sizeof *made);
     if (!made) return tni_leave(b, false);
     memset(made, 0, (size_t)backend->count * sizeof *made);
@@ -118,6 +128,9 @@ TN_API bool tn_backend_add(const tn_backend *backend) {
         snprintf(made[i].name, sizeof made[i].name, "%s:%d", backend->kind, (int)i);
         made[i].backend = backend;
         made[i].index = i;
+        made[i].own.context = b->context;
+        made[i].own.device = &made[i];
+        made[i].own.id = id + i;
         made[i].next = i + 1 < backend->count ? &made[i + 1] : NULL;
     }
     while (*end) end = &(*end)->next;
@@ -164,13 +177,29 @@ static bool device_fault(tni_block *b, tni_device *d, const tn_fault *fault) {
                      known ? (int)t->line : 0, (long long)fault->value, (long long)fault->bound);
 }
 
-TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d) {
+TN_PRIV tn_stream *tni_stream_numbered(const tni_block *b, tni_device *d, uint8_t number) {
+    return number ? &tni_load(&tni_tensors(b->context)->streams)->at[number] : &d->own;
+}
+TN_PRIV tn_stream *tni_stream_now(const tni_block *b, tni_device *d) {
+    const tni_streams_now *now = tni_state(b)->streams;
+    return tni_stream_numbered(b, d, now ? now->of[d->own.id] : 0);
+}
+
+TN_PRIV bool tni_device_wait_for(tni_block *b, tni_device *d, const tn_stream *s) {
     char why[DEVICE_WHY] = "";
     tn_fault fault = {0, 0, 0};
+    bool ok;
     if (!tni_load(&d->opened)) return true;
-    if (!d->backend->wait(d->index, &fault, why, sizeof why))
-        return tni_error(b, TN_INTERNAL, "%s: %s", d->name, why);
+    if (s && d->backend->streams)
+        ok = d->backend->streams->stream_wait(d->index, s->handle, &fault, why, sizeof why);
+    else
+        ok = d->backend->wait(d->index, &fault, why, sizeof why);
+    if (!ok) return tni_error(b, TN_INTERNAL, "%s: %s", d->name, why);
     return !fault.ticket || device_fault(b, d, &fault);
+}
+
+TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d) {
+    return tni_device_wait_for(b, d, tni_streams_any(b) ? tni_stream_now(b, d) : NULL);
 }
 
 TN_API uint64_t tn_device_ticket(const tn_frame *f) {
@@ -199,7 +228,7 @@ TN_API bool tn_device_wait_at(const char *file, int line, tn_device_id device) {
     if (!tni_enter(b, file, line)) return false;
     if (device == TN_CPU || device == TN_META) return true;
     d = tni_device_of(b, device);
-    if (d) return tni_leave(b, tni_device_wait(b, d));
+    if (d) return tni_leave(b, tni_device_wait_for(b, d, NULL));
     tni_error(b, TN_INVALID, "tn_device_wait: device number %d does not exist", (int)device);
     return tni_leave(b, false);
 }

@@ -68,7 +68,8 @@ static void memory_release(void *data, void *user) {
 }
 
 TN_PRIV void *tni_device_get(tni_block *b, int device, int64_t bytes,
-                             void (**release)(void *data, void *user), void **user) {
+                             void (**release)(void *data, void *user), void **user,
+                             uint8_t *stream) {
     tni_device *d = tni_device_of(b, device);
     void *at;
     if (!d || !tni_device_open(b, d)) return NULL;
@@ -80,6 +81,7 @@ TN_PRIV void *tni_device_get(tni_block *b, int device, int64_t bytes,
     if (!at) memory_error(b, d, bytes);
     *release = memory_release;
     *user = d;
+    *stream = tni_stream_now(b, d)->number;
     return at;
 }
 

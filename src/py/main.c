@@ -110,7 +110,7 @@ static int (*const py_begins[])(PyObject *module) = {
     py_modes_begin,     py_vmap_start,     py_hooks_begin,      py_saved_begin,
     py_functions_begin, py_nodes_begin,    py_parameters_begin, py_modules_begin,
     py_taps_begin,      py_override_begin, py_convert_begin,    py_dlpack_begin,
-    py_sparse_begin,
+    py_sparse_begin,    py_stream_begin,
 };
 
 static int py_main_exec(PyObject *module) {

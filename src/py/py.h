@@ -427,6 +427,7 @@ PY_PRIV tn_device_id py_default_device(void);
 PY_PRIV bool py_cuda_device(int index, tn_device_id *to);
 PY_PRIV int py_cuda_set(int index); /* the current one; that before, -1 with an exception */
 PY_PRIV int py_cuda_begin(PyObject *module);
+PY_PRIV int py_stream_begin(PyObject *module); /* stream.c */
 /* A name, a torch.device, or a number of CUDA's; false: none of these, without an exception, or
  * with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);

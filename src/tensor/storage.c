@@ -395,14 +395,18 @@ static TNI_NOINLINE tni_storage *storage_elsewhere(tni_block *b, const tn_tensor
                                                    int64_t bytes) {
     void (*release)(void *data, void *user) = NULL;
     void *data = NULL, *user = NULL;
+    uint8_t stream = 0;
     tni_storage *s;
     if (t->flags & TNI_META) return storage_of_meta(b, t, bytes);
-    if (bytes && !(data = tni_device_get(b, t->device, bytes, &release, &user))) return NULL;
+    if (bytes && !(data = tni_device_get(b, t->device, bytes, &release, &user, &stream)))
+        return NULL;
     s = tni_storage_wrap(b, data, bytes, release, user);
-    if (s)
+    if (s) {
         s->kind = TNI_DATA_DEVICE;
-    else if (release)
+        s->stream = stream;
+    } else if (release) {
         release(data, user);
+    }
     return s;
 }
 

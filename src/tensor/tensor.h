@@ -71,6 +71,7 @@ typedef struct tni_tensor_block {
     tn_generator *generator; /* the thread's default; NULL: the context's */
     tn_tensor
         *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's */
+    struct tni_streams_now *streams; /* of devices: current ones; NULL: each its own (device/) */
     char apart[TNI_ALIGN];
     tn_tensor *returned; /* freed by other threads */
     char behind[TNI_ALIGN];
@@ -91,6 +92,7 @@ typedef struct tni_tensor_context {
     tni_wide unscoped;            /* of so many tensors; 0: the default, all ones: never */
     tn_generator *generator;      /* the default one, made at first need */
     struct tni_device *devices;   /* beside the CPU (device/) */
+    struct tni_streams *streams;  /* of these devices; NULL: none was made yet */
     struct tni_memory_plan *plan; /* of memory, kept from the first one on (call/plan.c) */
     uint32_t device_fallback;     /* rows without a kernel run on the CPU */
     struct tni_wrapped *wrapped;  /* the user's memory under tensors, to be released */
@@ -107,6 +109,7 @@ typedef struct tni_storage {
     int64_t bytes;
     uint32_t room; /* bytes of the storage's own block */
     uint8_t kind;  /* TNI_DATA_* */
+    uint8_t stream; /* TNI_DATA_DEVICE: in which it was written last; 0: its device's own */
     void (*release)(void *data, void *user);
     void *user;
 } tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
@@ -331,10 +334,11 @@ TNI_INLINE void tni_set_device(tn_tensor *t, int device) {
     t->device = (uint8_t)device;
     if (TNI_UNLIKELY(device != TN_CPU)) t->flags |= device == TN_META ? TNI_META : TNI_DEVICE;
 }
-/* Memory of a device, bytes > 0, and how it is given back, with its device as user; NULL with an
- * error (device/). */
+/* Memory of a device, bytes > 0, how it is given back, with its device as user, and the number of
+ * the stream that it belongs to; NULL with an error (device/). */
 TN_PRIV void *tni_device_get(tni_block *b, int device, int64_t bytes,
-                             void (**release)(void *data, void *user), void **user);
+                             void (**release)(void *data, void *user), void **user,
+                             uint8_t *stream);
 /* t, of a device, as a new row-major tensor of the CPU in the current scope; NULL with an error
  * (cpu/across.c). */
 TN_PRIV tn_tensor *tni_device_down(tni_block *b, const tn_tensor *t);

@@ -2,10 +2,24 @@
 is looked for when a program asks (docs/python.md says where); without it there is no device."""
 
 from .. import _C, _cuda
+from .streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
 
 __all__ = [
+    "Event",
     "OutOfMemoryError",
+    "Stream",
+    "StreamContext",
     "current_device",
+    "current_stream",
+    "default_stream",
     "device",
     "device_count",
     "device_of",
@@ -29,8 +43,11 @@ __all__ = [
     "seed",
     "seed_all",
     "set_device",
+    "set_stream",
+    "stream",
     "synchronize",
 ]
+_number = _cuda.number
 OutOfMemoryError = MemoryError  # what the library raises
 
 # --- devices --------------------------------------------------------------------------------------
@@ -54,18 +71,6 @@ def is_initialized():
 def init():
     """Finds the devices now; an error says why there is none."""
     _C._cuda_index(-1)
-
-
-def _number(given, default=-1):
-    """The number of a device that is given as one, by name or as torch.device; -1: the current."""
-    if given is None:
-        return default
-    if isinstance(given, int):
-        return given
-    given = _C.device(given)
-    if given.type != "cuda":
-        raise ValueError(f"Expected a cuda device, but got: {given}")
-    return default if given.index is None else given.index
 
 
 def current_device():
@@ -153,7 +158,8 @@ def is_tf32_supported():
 
 
 def synchronize(device=None):
-    """Waits until a device has done all that was asked; an index out of range is told here."""
+    """Waits until a device has done all that was asked, in all streams; an index out of range is
+    told here."""
     _C._cuda_wait(_number(device))
 
 

@@ -1,6 +1,7 @@
 /* null.c - see null.h. It knows the library by its public functions, as any backend: what a
  * backend has to do stands here in short. */
 #include "null.h"
+#include "order.h"
 #include "tested.h"
 
 #include <pthread.h>
@@ -8,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
-enum { DEVICES = 3, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 };
-#define ROOM ((size_t)256 << 20) /* of a device; pages that are never touched cost nothing */
+enum { DEVICES = ORDER_DEVICES, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 };
+#define ROOM ((size_t)256 << 20) /* of a stream; pages that are never touched cost nothing */
+#define ALL (ROOM * ORDER_STREAMS)
 
 int64_t null_blocks, null_fail_alloc = -1, null_fail_copy = -1;
 int64_t null_allocs, null_copies, null_kernels, null_foreign, null_kept, null_trims, null_pinned,
-    null_laters;
+    null_laters, null_waits, null_events;
 const char *null_broken;
 
 /* --- memory: first fit in one range of addresses ---------------------------------------------- */
@@ -22,6 +25,7 @@ const char *null_broken;
 typedef struct block {
     struct block *next; /* by address */
     size_t at, bytes;
+    order_uses uses;
 } block;
 typedef struct memory {
     char *base;
@@ -59,6 +63,36 @@ static void memory_close(int device) {
     pthread_mutex_unlock(&lock);
 }
 
+/* --- streams ---------------------------------------------------------------------------------- */
+
+typedef struct stream {
+    int number; /* of all */
+    bool taken;
+} stream;
+static stream streams[ORDER_ALL];
+
+/* The number of a device's stream. */
+static int stream_of(int device, const void *handle) {
+    return handle ? ((const stream *)handle)->number : device * ORDER_STREAMS;
+}
+static int stream_now(int device) {
+    return stream_of(device, device == BARE ? NULL : tn_backend_stream(tn_null_backend(), device));
+}
+static block *block_of(int device, const void *data) {
+    const memory *m = &memories[device];
+    const size_t at = (size_t)((const char *)data - m->base);
+    for (block *p = m->first; p && m->base; p = p->next)
+        if (at >= p->at && at < p->at + p->bytes) return p;
+    return NULL;
+}
+/* Something that was asked touches t; it may be of the host, or nothing. */
+static void touch(int device, const tn_tensor *t, bool writes) {
+    const void *data = t && tn_numel(t) ? tn_device_data(t) : NULL;
+    block *p = data && tn_device_of(t) != TN_CPU ? block_of(device, data) : NULL;
+    if (p && writes) order_write(&p->uses, stream_now(device));
+    if (p && !writes) order_read(&p->uses, stream_now(device));
+}
+
 /* NaN in each floating dtype, before anybody can read it. */
 static void memory_spoil(int device, const block *of) {
     memory *m = &memories[device];
@@ -78,7 +112,7 @@ static bool null_open(int32_t device, char *why, size_t room) {
     memory *m = &memories[device];
     void *base;
     if (m->base) return true;
-    base = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    base = mmap(NULL, ALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
         snprintf(why, room, "no addresses are left");
         return false;
@@ -87,17 +121,36 @@ static bool null_open(int32_t device, char *why, size_t room) {
     return true;
 }
 
+/* What was freed and is not used by any stream any more. */
+static void memory_sweep(memory *m) {
+    for (block **at = &m->first; *at;) {
+        block *p = *at;
+        if (!p->uses.freed || !order_is_over(&p->uses)) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        free(p);
+    }
+}
+
+/* Each stream has addresses of its own. */
 static void *null_alloc(int32_t device, int64_t bytes) {
     memory *m = &memories[device];
     const size_t wanted = ((size_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
+    const int now = stream_now(device);
     block **at = &m->first, *made;
-    size_t from = 0;
+    size_t from = (size_t)(now % ORDER_STREAMS) * ROOM;
+    const size_t end = from + ROOM;
     null_allocs++;
     if (null_fail_alloc == 0 || null_kept) return NULL;
     if (m->info.limit && m->info.used + (int64_t)wanted > m->info.limit) return NULL;
     if (null_fail_alloc > 0) null_fail_alloc--;
+    memory_sweep(m);
+    while (*at && (*at)->at < from) at = &(*at)->next;
     for (; *at && (*at)->at - from < wanted; at = &(*at)->next) from = (*at)->at + (*at)->bytes;
-    if (from + wanted > ROOM || !(made = (block *)malloc(sizeof *made))) return NULL;
+    if (from + wanted > end || !(made = (block *)calloc(1, sizeof *made))) return NULL;
+    made->uses.owner = made->uses.writer = now;
     made->next = *at;
     made->at = from;
     made->bytes = wanted;
@@ -118,12 +171,12 @@ static void null_free(int32_t device, void *data) {
     block **at = &m->first, *gone;
     while (*at && m->base + (*at)->at != (char *)data) at = &(*at)->next;
     gone = *at;
-    if (!gone) abort(); /* never given out, or freed twice */
+    if (!gone || gone->uses.freed) abort(); /* never given out, or freed twice */
     memory_spoil(device, gone);
-    *at = gone->next;
     m->info.used -= (int64_t)gone->bytes;
-    free(gone);
     null_blocks--;
+    order_free(&gone->uses);
+    memory_sweep(m);
 }
 
 static void null_trim(int32_t device) {
@@ -144,9 +197,11 @@ static int64_t null_snapshot(int32_t device, void (*each)(const tn_device_piece 
                              void *user) {
     const memory *m = &memories[device];
     int64_t n = 0;
-    for (const block *b = m->first; b; b = b->next, n++) {
+    for (const block *b = m->first; b; b = b->next) {
         const tn_device_piece piece = {m->base + b->at, m->base, (int64_t)b->bytes, true};
+        if (b->uses.freed) continue;
         each(&piece, user);
+        n++;
     }
     return n;
 }
@@ -170,6 +225,7 @@ static void null_host_free(int32_t device, void *at) {
 
 static bool null_copy(int32_t device, void *to, const void *from, int64_t bytes, enum tn_copy how,
                       char *why, size_t room) {
+    block *there;
     null_copies++;
     null_laters += (how & TN_COPY_LATER) != 0;
     if (null_fail_copy == 0) {
@@ -177,13 +233,21 @@ static bool null_copy(int32_t device, void *to, const void *from, int64_t bytes,
         return false;
     }
     if (null_fail_copy > 0) null_fail_copy--;
+    order_ask(stream_now(device));
+    there = block_of(device, how & TN_COPY_UP ? to : from);
+    if (there && how & TN_COPY_UP) order_write(&there->uses, stream_now(device));
+    if (there && how & TN_COPY_DOWN) order_read(&there->uses, stream_now(device));
     memory_open(device);
     memcpy(to, from, (size_t)bytes);
     memory_close(device);
+    if (!(how & TN_COPY_LATER)) order_merge(&order_host, &order_streams[stream_now(device)]);
     return true;
 }
 
 static void null_elements(int32_t device, tn_tensor *dst, const tn_tensor *src) {
+    order_ask(stream_now(device));
+    touch(device, src, false);
+    touch(device, dst, true);
     memory_open(device);
     tn_host_elements(dst, src);
     memory_close(device);
@@ -194,6 +258,8 @@ static void null_fill(int32_t device, tn_tensor *dst, const void *unit) {
     const int64_t each = tn_dtype_bytes(tn_dtype_of(dst));
     int64_t index[TN_MAX_DIMS] = {0};
     char *at = (char *)tn_device_data(dst);
+    order_ask(stream_now(device));
+    touch(device, dst, true);
     memory_open(device);
     for (int64_t i = tn_numel(dst); i > 0; i--) {
         memcpy(at, unit, (size_t)each);
@@ -209,7 +275,8 @@ static void null_fill(int32_t device, tn_tensor *dst, const void *unit) {
 
 static bool null_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
     (void)fault;
-    (void)device;
+    for (int k = 0; k < ORDER_STREAMS; k++)
+        order_merge(&order_host, &order_streams[device * ORDER_STREAMS + k]);
     if (null_broken) snprintf(why, room, "%s", null_broken);
     return !null_broken;
 }
@@ -219,9 +286,12 @@ static bool null_wait(int32_t device, tn_fault *fault, char *why, size_t room) {
 static bool look_of(tn_frame *f, int device) {
     bool ok;
     if (!f->row->look) return true;
+    order_ask(stream_now(device));
+    for (int i = 0; i < f->nin; i++) touch(device, f->in[i], false);
     memory_open(device);
     ok = f->row->look(f);
     memory_close(device);
+    order_merge(&order_host, &order_streams[stream_now(device)]); /* it has waited */
     return ok;
 }
 /* Tensors of a call that are not in the device's memory, where a kernel could not reach them,
@@ -232,13 +302,16 @@ static int64_t foreign_of(tn_tensor *const *at, int n, int device) {
     for (int i = 0; i < n; i++) {
         const char *data = at[i] && tn_numel(at[i]) ? (char *)tn_device_data(at[i]) : NULL;
         if (!data || (tn_device_of(at[i]) == TN_CPU && !tn_ndim(at[i]))) continue;
-        foreign += data < base || data >= base + ROOM;
+        foreign += data < base || data >= base + ALL;
     }
     return foreign;
 }
 static void run_of(tn_frame *f, int device) {
     null_kernels++;
     null_foreign += foreign_of(f->in, f->nin, device) + foreign_of(f->out, f->nout, device);
+    order_ask(stream_now(device));
+    for (int i = 0; i < f->nin; i++) touch(device, f->in[i], false);
+    for (int k = 0; k < f->nout; k++) touch(device, f->out[k], true);
     memory_open(device);
     f->row->run(f);
     memory_close(device);
@@ -252,6 +325,104 @@ static void null_properties(int32_t device, tn_device_properties *to) {
     snprintf(to->name, sizeof to->name, "null number %d", (int)device);
     to->memory = 1 << 20;
 }
+
+/* --- streams and events ----------------------------------------------------------------------- */
+
+static void *stream_new(int32_t device, int32_t priority) {
+    (void)priority;
+    for (int k = 1; k < ORDER_STREAMS; k++) {
+        stream *s = &streams[device * ORDER_STREAMS + k];
+        if (s->taken) continue;
+        s->number = device * ORDER_STREAMS + k;
+        s->taken = true;
+        return s;
+    }
+    return NULL;
+}
+static void stream_free(int32_t device, void *s) {
+    (void)device;
+    ((stream *)s)->taken = false;
+}
+static bool stream_wait(int32_t device, void *s, tn_fault *fault, char *why, size_t room) {
+    (void)fault;
+    null_waits++;
+    order_merge(&order_host, &order_streams[stream_of(device, s)]);
+    if (null_broken) snprintf(why, room, "%s", null_broken);
+    return !null_broken;
+}
+/* Nothing is done before the host has waited for it, or has asked twice. */
+static bool stream_done(int32_t device, void *s) {
+    static int asked;
+    const order_clock *clock = &order_streams[stream_of(device, s)];
+    if (!order_has(&order_host, clock) && ++asked % 2) return false;
+    order_merge(&order_host, clock);
+    return true;
+}
+
+typedef struct event {
+    order_clock clock;
+    double ms;
+    bool timing;
+    int asked;
+} event;
+static void *event_new(int32_t device, bool timing) {
+    event *e;
+    (void)device;
+    if (null_fail_alloc == 0) return NULL;
+    if (null_fail_alloc > 0) null_fail_alloc--;
+    e = (event *)calloc(1, sizeof *e);
+    if (!e) return NULL;
+    e->timing = timing;
+    null_events++;
+    return e;
+}
+static void event_free(int32_t device, void *e) {
+    (void)device;
+    null_events--;
+    free(e);
+}
+static bool event_record(int32_t device, void *at, void *s) {
+    event *e = (event *)at;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    e->ms = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    e->asked = 0;
+    order_ask(stream_of(device, s));
+    e->clock = order_streams[stream_of(device, s)];
+    return true;
+}
+static bool event_before(int32_t device, void *e, void *s) {
+    order_merge(&order_streams[stream_of(device, s)], &((event *)e)->clock);
+    return true;
+}
+static bool event_wait(int32_t device, void *e) {
+    (void)device;
+    null_waits++;
+    order_merge(&order_host, &((event *)e)->clock);
+    return !null_broken;
+}
+static bool event_done(int32_t device, void *at) {
+    event *e = (event *)at;
+    (void)device;
+    if (!order_has(&order_host, &e->clock) && !e->asked++) return false;
+    order_merge(&order_host, &e->clock);
+    return true;
+}
+static bool event_ms(int32_t device, void *begin, void *end, float *ms) {
+    const event *a = (const event *)begin, *z = (const event *)end;
+    (void)device;
+    if (!order_has(&order_host, &a->clock) || !order_has(&order_host, &z->clock)) return false;
+    *ms = (float)(z->ms - a->ms);
+    return a->timing && z->timing;
+}
+static void memory_used(int32_t device, void *data, void *s) {
+    block *p = block_of(device, data);
+    if (p) p->uses.told[stream_of(device, s)] = true;
+}
+
+static const tn_backend_streams null_streams = {stream_new, stream_free, stream_wait,  stream_done,
+                                                event_new,  event_free,  event_record, event_before,
+                                                event_wait, event_done,  event_ms,     memory_used};
 
 const tn_backend *tn_null_backend(void) {
     static tn_backend null = {TN_BACKEND_VERSION,
@@ -274,7 +445,8 @@ const tn_backend *tn_null_backend(void) {
                               null_snapshot,
                               null_host_alloc,
                               null_host_free,
-                              null_properties};
+                              null_properties,
+                              &null_streams};
     tn_device_row *rows;
     int32_t n = 1;
     if (null.rows) return &null;
@@ -325,6 +497,7 @@ const tn_backend *tn_bare_backend(void) {
                                     bare_elements,
                                     bare_fill,
                                     null_wait,
+                                    NULL,
                                     NULL,
                                     NULL,
                                     NULL,

@@ -1,4 +1,4 @@
-# models.sh - the models in one file each; read by run.sh. The losses of gpt, dqn, gan and lstm are those of torch, or of the same
+# models.sh - the models in one file each; read by run.sh. The losses of gpt, dqn, gan, lstm and vae are those of torch, or of the same
 # program in Python, whose losses tests/python/test_traces.py compares with torch's.
 is() { [ "$1" = "$2" ] || { echo "$1, not $2"; false; }; }
 
@@ -24,6 +24,12 @@ check "gan ends with 0" run gan "$out/gan"
 check "gan: the critic's lead falls below 0.3" below "$(last_number distance "$log")" 0.3
 check "gan: more than 80 % of the points lie in heaps, and in all" \
     below 80 "$(sed -n 's/^\([0-9]*\) % of the points lie in 8 of 8 heaps$/\1/p' "$log")"
+check "vae ends with 0" run vae "$out/vae"
+check "vae: the losses of Python's first steps" \
+    is "$(sed -n '1,3s/^step //p' "$log" | tr '\n' ' ')" "  20: rebuilt 31.35, code 1.82   40: rebuilt 28.50, code 1.49   60: rebuilt 27.09, code 1.44 "
+check "vae: it rebuilds digits" below "$(last_number rebuilt "$log")" 23
+check "vae: it draws two rows of digits" test "$(grep -c '@@' "$log")" -ge 8
+check "vae: a file that is missing ends with 1" fails 1 "none" "$out/vae" none
 
 # The made weights are those that torch draws from the same seed. PYTHON that has torch: all of them and the scores are compared.
 pixels() { # a picture of 300 x 300
@@ -43,3 +49,22 @@ fi
 head -c 1000 "$out/pixels.ppm" > "$out/cut.ppm"
 check "resnet18: a picture that is cut ends with 1" fails 1 "cut.ppm" "$out/resnet18" "$out/resnet18.safetensors" "$out/cut.ppm"
 check "resnet18: a file that is missing ends with 1" fails 1 "none.safetensors" "$out/resnet18" "$out/none.safetensors"
+
+# A small BERT of random weights; its numbers, and words for letters, by Python's standard library.
+if command -v "${PYTHON:-python3}" > /dev/null; then
+    beside() { "${PYTHON:-python3}" tests/examples/sentences.py "$@"; }
+    check "sentences: a small BERT is made" run bert beside make "$out/bert"
+    set -- "The cat sat on the mat." "the CAT  sat, on “the” mat!" "Dogs running — UNWANTED" \
+        "Café, Naïve Über crème 猫 straße Æ" "" "a b c d e i o u s z a b c d e i o u s z a b c d e i o u s z a b c d e"
+    check "sentences ends with 0" run sentences "$out/sentences" --save "$out/bert.safetensors" "$out/bert" "$@"
+    check "sentences: a line for each, and the names" test "$(wc -l < "$log")" = 7
+    check "sentences: each is like itself" test "$(grep -c ' 1\.00  *[a-f]  ' "$log")" = 6
+    check "sentences: the numbers are those of float64" run bert_check beside check "$out/bert" "$out/bert.safetensors" "$@"
+    check "wordpiece ends with 0" run wordpiece "$out/wordpiece"
+    check "wordpiece: letters as in Python" run letters beside letters
+    check "wordpiece: the same words" cmp "$out/wordpiece.log" "$out/letters.log"
+    printf 'the\ncat\n' > "$out/bert/vocab.txt"
+    check "sentences: a vocabulary without [UNK] ends with 1" fails 1 "no [UNK]" "$out/sentences" "$out/bert" "the"
+fi
+check "sentences: a folder that is missing ends with 1" fails 1 "none/config.json" "$out/sentences" none "the"
+check "sentences: no arguments end with 2" fails 2 "usage" "$out/sentences"

@@ -19,13 +19,13 @@ c="$CC -std=c99 $flags $warnings -I."
 cxx="$CXX -std=c++11 $flags $warnings -I."
 have_cxx=
 command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is left out"
-one_file="text physics game replay audio classify gpt lstm dqn gan resnet18 from_torch/run plugin/host" # programs of one file
+one_file="text physics game replay audio classify gpt lstm dqn gan vae resnet18 from_torch/run plugin/host" # programs of one file
 fashion=$(ls examples/fashion/*.c | tr '\n' ' ')
 printf '#define FASHION_DATA "%s/none"\n' "$out" > "$out/digits.h" # the digits, also after `make data`
 if [ -z "${TN_FULL:-}" ]; then # the same texts less their two first defines
     packed || { echo "0 passed, 1 failed"; exit 1; } # as examples/fashion/impl.c has it
-    mkdir -p "$out/src/mixed" "$out/src/from_torch" "$out/src/plugin" "$out/from_torch" "$out/plugin"
-    for name in $one_file mixed/model; do
+    mkdir -p "$out/src/mixed" "$out/src/sentences" "$out/src/from_torch" "$out/src/plugin" "$out/from_torch" "$out/plugin"
+    for name in $one_file mixed/model sentences/main; do
         sed '/^#define TENSOR_.*IMPLEMENTATION$/d' "examples/$name.c" > "$out/src/$name.c"
     done
     for name in $one_file; do
@@ -33,6 +33,7 @@ if [ -z "${TN_FULL:-}" ]; then # the same texts less their two first defines
     done > "$out/commands"
     sources=$(echo "$fashion" | sed 's|[^ ]*/impl.c||')
     echo "$c -include $out/digits.h $sources $object -o $out/fashion -lm -pthread" >> "$out/commands"
+    echo "$c -Iexamples/sentences $out/src/sentences/main.c $object -o $out/sentences -lm -pthread" >> "$out/commands"
     mixed="$c -Iexamples/mixed -c $out/src/mixed/model.c -o $out/model.o"
     library=$object
 else
@@ -42,9 +43,11 @@ else
         [ $name != fashion ] || sources="-include $out/digits.h $fashion"
         echo "$c $sources -o $out/$name -lm -ldl -pthread"
     done > "$out/commands"
+    echo "$c examples/sentences/main.c -o $out/sentences -lm -pthread" >> "$out/commands"
     mixed="$c -c examples/mixed/model.c -o $out/model.o"
     library=
 fi
+echo "$c -Iexamples/sentences tests/examples/wordpiece.c -o $out/wordpiece" >> "$out/commands"
 echo "$c -shared -fPIC examples/plugin/plugin.c -o $out/plugin/plugin.so" >> "$out/commands"
 [ -z "$have_cxx" ] ||
     echo "$mixed && $cxx examples/mixed/main.cpp $out/model.o $library -o $out/mixed -lm -pthread" >> "$out/commands"

@@ -262,9 +262,105 @@ def loading():
     assert all(x.is_cuda and y.is_cpu for x, y in got)
 
 
+def streams():
+    own = torch.cuda.default_stream()
+    assert torch.cuda.current_stream() is own and own.cuda_stream == 0
+    s, other = torch.cuda.Stream(), torch.cuda.Stream(device=1, priority=-1)
+    assert s != own and s == s and len({s, own, s}) == 2 and s.cuda_stream
+    assert (s.device, other.device) == (torch.device("cuda:0"), torch.device("cuda:1"))
+    assert (s.priority, other.priority, other.device_index) == (0, -1, 1)
+    assert repr(s).startswith("<torch.cuda.Stream device=cuda:0 cuda_stream=0x")
+    with torch.cuda.stream(s):
+        assert torch.cuda.current_stream() is s
+        with torch.cuda.stream(other), torch.cuda.stream(None):
+            assert torch.cuda.current_device() == 1
+            assert torch.cuda.current_stream() is other and torch.cuda.current_stream(0) is s
+        assert torch.cuda.current_device() == 0 and torch.cuda.current_stream() is s
+    assert torch.cuda.current_stream() is own
+    torch.cuda.set_stream(s)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(torch.cuda.current_stream()))
+    thread.start()
+    thread.join()
+    assert seen == [own] and torch.cuda.current_stream() is s
+    torch.cuda.set_stream(own)
+    torch.cuda.set_stream(None)
+    again = torch.cuda.StreamContext(s)
+    with again, again:
+        assert torch.cuda.current_stream() is s
+    assert torch.cuda.current_stream() is own
+    raises(NotImplementedError, "handle", lambda: torch.cuda.Stream(stream_ptr=1))
+    raises(RuntimeError, "'cuda:7'", lambda: torch.cuda.Stream(7))
+
+
+def events():
+    s = torch.cuda.Stream()
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    assert begin.query() and repr(begin) == "<torch.cuda.Event uninitialized>"
+    begin.synchronize()
+    raises(ValueError, "must be recorded before", lambda: begin.elapsed_time(end))
+    x = torch.full((20, 30), 2.0, device="cuda")
+    begin.record()
+    s.wait_event(begin)
+    with torch.cuda.stream(s):
+        y = x * x
+        end.record()
+    torch.cuda.current_stream().wait_event(end)
+    assert (y + x).sum().item() == 6 * 600
+    end.synchronize()
+    assert end.query() and begin.query() and begin.elapsed_time(end) >= 0
+    assert repr(end) == "<torch.cuda.Event>"
+    plain = s.record_event()
+    plain.wait()
+    raises(RuntimeError, "made with timing", lambda: begin.elapsed_time(plain))
+    assert s.record_event(plain) is plain
+    s.synchronize()
+    assert s.query() and plain.query()
+    torch.cuda.synchronize()
+    raises(NotImplementedError, "one process", lambda: torch.cuda.Event(interprocess=True))
+    raises(RuntimeError, "of cuda:0, the stream of cuda:1",
+           lambda: begin.record(torch.cuda.default_stream(1)))  # fmt: skip
+
+
+def towers(device, a=None, b=None):
+    """Gradients of two towers, in a stream each."""
+    x, w, v = (
+        torch.full((4, 4), n, device=device, requires_grad=True) for n in (0.5, 0.25, 0.75)
+    )
+    if a is None:
+        loss = (x @ w).tanh().t().square().sum() + (x * v).sigmoid().sum()
+    else:
+        own = torch.cuda.current_stream()
+        a.wait_stream(own)
+        b.wait_stream(own)
+        with torch.cuda.stream(a):
+            p = (x @ w).tanh().t().square().sum()
+        with torch.cuda.stream(b):
+            q = (x * v).sigmoid().sum()
+        own.wait_stream(a)
+        own.wait_stream(b)
+        loss = p + q
+    loss.backward()
+    return [t.tolist() for t in (loss, x.grad, w.grad, v.grad)]
+
+
+def streams_and_gradients():
+    want = towers("cpu")
+    a, b = torch.cuda.Stream(), torch.cuda.Stream()
+    for _ in range(3):
+        assert towers("cuda", a, b) == want
+    assert torch.cuda.current_stream() is torch.cuda.default_stream()
+    with torch.cuda.stream(a):
+        x = torch.full((100,), 3.0, device="cuda")
+        x.record_stream(torch.cuda.default_stream())
+        del x
+    raises(RuntimeError, "the tensor is on cpu", lambda: torch.ones(1).record_stream(a))
+
+
 PROGRAMS = (
     tensors, arithmetic, training, modules, current_device, facts, memory, files, pickles,
     other_libraries, errors, fork, loading,
+    streams, events, streams_and_gradients,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -351,7 +351,7 @@ def test_texts_have_pythons_names():
     [
         ("Tensor", "map_", "memory is its own"),
         ("Tensor", "to_sparse_bsr", "layouts are"), ("Tensor", "qscheme", "kernels"),
-        ("Tensor", "record_stream", "planned"), ("", "while_loop", "Python compiler"),
+        ("Tensor", "grad_dtype", "planned"), ("", "while_loop", "Python compiler"),
         ("", "classes", "built inside"),
         ("serialization", "skip_data", "nothing in them is imported"),
     ],

@@ -616,9 +616,9 @@ def test_names_that_are_missing_say_so():
             getattr(torch, name)
     with pytest.raises(AttributeError, match="built inside"):
         torch.linalg.common_notes  # noqa: B018
-    assert not hasattr(torch.Tensor, "record_stream")
+    assert not hasattr(torch.Tensor, "grad_dtype")
     with pytest.raises(AttributeError, match="planned"):
-        torch.ones(1).record_stream  # noqa: B018
+        torch.ones(1).grad_dtype  # noqa: B018
 
 
 def test_what_is_loaded_later_is_all_there_is():

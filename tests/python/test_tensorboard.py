@@ -362,6 +362,18 @@ def test_pictures(tmp_path):
     w.close()
 
 
+def test_boxes(tmp_path):
+    with SummaryWriter(tmp_path) as w:
+        boxes = torch.tensor([[1.9, 2, 4, 5], [-3, 7, 1, 20], [20, 20, 30, 30]])
+        w.add_image_with_boxes("b", torch.zeros(3, 9, 7), boxes)
+    image = pixels(fields(values(tmp_path)[0][2][4][0])[4][0])
+    assert not image[..., 1:].any()
+    expected = [
+        "0000000", "0111100", "0111100", "0111100", "0111100", "0111100", "1111100", "1100000",
+        "1100000"]  # fmt: skip
+    assert ["".join(str(int(v > 0)) for v in r) for r in image[..., 0]] == expected
+
+
 def test_figures(tmp_path):
     matplotlib = pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
     matplotlib.use("agg")
@@ -466,9 +478,11 @@ def test_embeddings(tmp_path):
 
 def test_what_is_refused(tmp_path):
     with SummaryWriter(tmp_path) as w:
-        for name in ("graph", "onnx_graph", "video", "image_with_boxes"):
+        for name in ("graph", "onnx_graph", "video"):
             with pytest.raises(NotImplementedError):
                 getattr(w, f"add_{name}")("x", None)
+        with pytest.raises(NotImplementedError):
+            w.add_image_with_boxes("x", torch.ones(3, 4, 4), torch.ones(1, 4), labels=["a"])
 
 
 # --- TensorBoard itself ---------------------------------------------------------------------------

@@ -343,7 +343,7 @@ def walk(o, seen=None):
         return
     seen.add(id(o))
     if isinstance(o, torch.Tensor):
-        if o.numel() < 1000:
+        if math.prod(max(n, 1) for n in o.shape) < 1000:
             o.tolist()
     elif isinstance(o, dict):
         for k, v in o.items():

@@ -279,7 +279,25 @@ def to_pixels(t):
 
 def image(tag, tensor, dataformats="NCHW"):
     """A picture; several are placed side by side, eight a row."""
-    pixels = to_pixels(_to_hwc(to_tensor(tensor), dataformats))
+    return _picture(tag, to_pixels(_to_hwc(to_tensor(tensor), dataformats)))
+
+
+def image_boxes(tag, tensor_image, tensor_boxes, dataformats="CHW"):
+    """A picture with red boxes (n, 4), each of its left, top, right and bottom."""
+    pixels = to_pixels(_to_hwc(to_tensor(tensor_image), dataformats)).clone()
+    red = torch.zeros(pixels.shape[2], dtype=torch.uint8)
+    red[0] = red[3:] = 255
+    for box in to_tensor(tensor_boxes).tolist():
+        left, top, right, bottom = map(int, box)
+        for y0, y1, x0, x1 in (
+            (top - 1, top, left, right), (bottom, bottom + 1, left, right),
+            (top, bottom, left, left + 1), (top, bottom, right - 1, right),
+        ):  # fmt: skip
+            pixels[max(y0, 0) : max(y1 + 1, 0), max(x0, 0) : max(x1 + 1, 0)] = red
+    return _picture(tag, pixels)
+
+
+def _picture(tag, pixels):
     data = png(pixels)
     h, w, channels = pixels.shape
     return _value(

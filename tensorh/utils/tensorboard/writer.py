@@ -128,6 +128,24 @@ class SummaryWriter:
         """Several pictures as one, eight a row."""
         self._add(make.image(tag, img_tensor, dataformats), global_step, walltime)
 
+    def add_image_with_boxes(
+        self,
+        tag,
+        img_tensor,
+        box_tensor,
+        global_step=None,
+        walltime=None,
+        rescale=1,
+        dataformats="CHW",
+        labels=None,
+    ):
+        """A picture with boxes (n, 4) of left, top, right and bottom. Labels are refused, for there
+        is no font here; so is a rescale."""
+        if labels is not None or rescale != 1:
+            raise NotImplementedError("add_image_with_boxes: labels and rescale are not drawn here")
+        summary = make.image_boxes(tag, img_tensor, box_tensor, dataformats)
+        self._add(summary, global_step, walltime)
+
     def add_figure(self, tag, figure, global_step=None, close=True, walltime=None):
         """A figure of Matplotlib, which must be there, or a list of them."""
         from matplotlib import pyplot
@@ -292,10 +310,6 @@ class SummaryWriter:
     def add_video(self, *args, **kwargs):
         """Refused: there is no encoder of videos here."""
         raise NotImplementedError("add_video: there is no encoder of videos; see add_images")
-
-    def add_image_with_boxes(self, *args, **kwargs):
-        """Refused: nothing draws boxes here."""
-        raise NotImplementedError("add_image_with_boxes: draw the boxes and call add_image")
 
     def flush(self):
         """Writes what waits."""
