@@ -1064,6 +1064,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))
@@ -1223,6 +1224,7 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
 #define V_LDN(p, n) _mm256_maskload_ps((const float *)(const void *)(p), tni_avx2_mask32(n))
 #define V_STN(p, v, n) _mm256_maskstore_ps((float *)(void *)(p), tni_avx2_mask32(n), v)
 #define V_SET(s) _mm256_set1_ps((float)(s))
+#define V_REV(a) _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0))
 #define V_LD2(p, a, b) tni_avx2_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx2_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm256_setzero_ps()
@@ -1310,6 +1312,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
+}
 #endif
 
 #define V __m512
@@ -1320,6 +1329,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_LDN(p, n) _mm512_maskz_loadu_ps(tni_avx512_first16(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_ps((void *)(p), tni_avx512_first16(n), v)
 #define V_SET(s) _mm512_set1_ps((float)(s))
+#define V_REV(a) tni_avx512_rev_f32(a)
 #define V_LD2(p, a, b) tni_avx512_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx512_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_ps()
@@ -1509,6 +1519,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_LDN(p, n) tni_neon_ldn_f32(p, n)
 #define V_STN(p, v, n) tni_neon_stn_f32(p, v, n)
 #define V_SET(s) vdupq_n_f32((float)(s))
+#define V_REV(a) vextq_f32(vrev64q_f32(a), vrev64q_f32(a), 2)
 #define V_LD2(p, a, b) tni_neon_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_neon_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() vdupq_n_f32(0)
@@ -1713,6 +1724,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 
 #define W 4
 #define V_SET(s) wasm_f32x4_splat((float)(s))
+#define V_REV(a) wasm_i32x4_shuffle(a, a, 3, 2, 1, 0)
 #define V_LD2(p, a, b) tni_wasm_ld2_f32((const char *)(p), a, b)
 #define V_ST2(p, a, b) tni_wasm_st2_f32((char *)(p), a, b)
 #define V_ADD(a, b) wasm_f32x4_add(a, b)
@@ -2012,12 +2024,19 @@ TNI_INLINE V TNI_FNT(tni_log10)(V x) {
     return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
                                  K(-1.010304995e-08, 1.09831965021676507e-17));
 }
-TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+TNI_INLINE V TNI_FNT(tni_exp_two)(V h, V l, V *low, V *power) {
     V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h),
       b = V_FNMA(n, LN2_LO, l);
     V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
     V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
-    return V_LDEXP(V_ADD(y, yl), n);
+    V sum = V_ADD(y, yl);
+    *low = V_ADD(V_SUB(y, sum), yl);
+    *power = n;
+    return sum;
+}
+TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+    V low, n, y = TNI_FNT(tni_exp_two)(h, l, &low, &n);
+    return V_LDEXP(y, n);
 }
 TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     M square = V_EQ(y, V_SET(2)), cube = V_EQ(y, V_SET(3));
@@ -2268,10 +2287,12 @@ TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
     const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
     return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
 }
-TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
-    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a), l = V_FMA(a, a, V_NEG(s));
-    const V z = V_DIV(V_SUB(a, V_SET(3.75)), V_ADD(a, V_SET(3.75)));
-    V p, y;
+TNI_INLINE V TNI_FNT(tni_sum_error)(V a, V b, V s) {
+    const V c = V_SUB(s, a);
+    return V_ADD(V_SUB(a, V_SUB(s, c)), V_SUB(b, c));
+}
+TNI_INLINE V TNI_FNT(tni_erfcx_poly)(V z) {
+    V p;
     p = V_SET(-2.287472336e-04);
     H(3.967046383e-04);
     H(1.688662231e-03);
@@ -2283,9 +2304,31 @@ TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     H(8.227741756e-02);
     H(3.586310102e-03);
     H(-1.402406080e-01);
-    H(1.237512618e+00);
-    y = V_MUL(TNI_FNT(tni_exp_long)(V_NEG(s), V_NEG(l)), V_DIV(p, V_FMA(a, V_SET(2), V_ONE)));
-    return V_SEL(V_LT(x, V_ZERO()), V_SUB(V_SET(2), y), y);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfcx_long)(V a, V *l) {
+    const V c = K(1.237512618e+00, 1.23751263083782748e+00), m = V_SET(-3.75), t = V_ADD(a, a);
+    const V low = V_ADD(a, m), high = V_SUB(a, m), d = V_ADD(t, V_ONE), r = V_DIV(V_ONE, high),
+            z = V_MUL(low, r), p = TNI_FNT(tni_erfcx_poly)(z), s = V_FMA(p, z, c),
+            rest = V_ADD(V_FMA(p, z, V_SUB(c, s)), K(2.936931606e-08, 1.01653530e-16)),
+            i = V_DIV(V_ONE, d), h = V_MUL(s, i);
+    V off = V_ADD(V_FNMA(z, high, low), TNI_FNT(tni_sum_error)(a, m, low));
+    off = V_FNMA(z, TNI_FNT(tni_sum_error)(a, V_NEG(m), high), off);
+    off = V_MUL(V_MUL(off, high), K(1.333333333e-01, 1.33333333333333333e-01));
+    const V slope =
+        V_FNMA(V_FNMA(t, h, K(1.128379167e+00, 1.12837916709551257e+00)), d, V_ADD(h, h));
+    V e = V_ADD(V_FNMA(h, d, s), V_FMA(slope, off, rest));
+    e = V_FNMA(h, TNI_FNT(tni_sum_error)(t, V_ONE, d), e);
+    *l = V_MUL(e, i);
+    return h;
+}
+TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
+    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a);
+    V n, el, l, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
+                h = TNI_FNT(tni_erfcx_long)(a, &l);
+    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t), y = V_LDEXP(whole, n);
+    const V rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n), u = V_SUB(V_SET(2), y);
+    return V_SEL(V_LT(x, V_ZERO()), V_ADD(u, V_SUB(V_SUB(V_SUB(V_SET(2), u), y), rest)), y);
 }
 
 /* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
@@ -2592,6 +2635,7 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
 #define TNI_E_digamma(self) V_DIGAMMA(self)
+#define TNI_E_dirichlet_grad(x, alpha, total) V_BETA_MOVE(x, alpha, total)
 #define TNI_E_div(self, other) V_DIV(self, other)
 #define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
 #define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
@@ -2733,6 +2777,7 @@ TNI_INLINE void TNI_FNT(tni_normal_pair)(V u, V t, V std, V mean, V *a, V *b) {
 #define TNI_E_special_zeta(self, other) V_ZETA(self, other)
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
+#define TNI_E_standard_gamma_grad(self, output) V_GAMMA_MOVE(self, output)
 #define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
 #define TNI_E_tan(self) V_TAN(self)
 #define TNI_E_tanh(self) V_TANH(self)
@@ -2772,6 +2817,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -2888,6 +2934,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -3109,6 +3156,7 @@ TNI_LOOP(xlogy, 2, 0)
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -3153,6 +3201,8 @@ TNI_LOOP(xlogy, 2, 0)
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -3263,6 +3313,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -3379,6 +3430,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -3505,6 +3557,7 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -3549,6 +3602,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -3684,6 +3739,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))
@@ -3843,6 +3899,7 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
 #define V_LDN(p, n) _mm256_maskload_pd((const double *)(const void *)(p), tni_avx2_mask64(n))
 #define V_STN(p, v, n) _mm256_maskstore_pd((double *)(void *)(p), tni_avx2_mask64(n), v)
 #define V_SET(s) _mm256_set1_pd((double)(s))
+#define V_REV(a) _mm256_permute4x64_pd(a, 0x1b)
 #define V_LD2(p, a, b) tni_avx2_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx2_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm256_setzero_pd()
@@ -3930,6 +3987,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
+}
 #endif
 
 #define V __m512d
@@ -3940,6 +4004,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
 #define V_SET(s) _mm512_set1_pd((double)(s))
+#define V_REV(a) tni_avx512_rev_f64(a)
 #define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_pd()
@@ -4129,6 +4194,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_LDN(p, n) tni_neon_ldn_f64(p, n)
 #define V_STN(p, v, n) tni_neon_stn_f64(p, v, n)
 #define V_SET(s) vdupq_n_f64((double)(s))
+#define V_REV(a) vextq_f64(a, a, 1)
 #define V_LD2(p, a, b) tni_neon_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_neon_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() vdupq_n_f64(0)
@@ -4333,6 +4399,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 
 #define W 2
 #define V_SET(s) wasm_f64x2_splat((double)(s))
+#define V_REV(a) wasm_i64x2_shuffle(a, a, 1, 0)
 #define V_LD2(p, a, b) tni_wasm_ld2_f64((const char *)(p), a, b)
 #define V_ST2(p, a, b) tni_wasm_st2_f64((char *)(p), a, b)
 #define V_ADD(a, b) wasm_f64x2_add(a, b)
@@ -4435,6 +4502,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_AIRY_AI(a) TNI_FN(tni_airy_ai)(a)
 #define V_IGAMMA(a, x) TNI_FN(tni_igamma_of)(a, x, 0)
 #define V_IGAMMAC(a, x) TNI_FN(tni_igamma_of)(a, x, 1)
+#define V_GAMMA_MOVE(a, x) TNI_FN(tni_gamma_move)(a, x)
+#define V_BETA_MOVE(x, a, total) TNI_FN(tni_beta_move)(x, a, total)
 #define V_CHEBYSHEV_T(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_T)
 #define V_CHEBYSHEV_U(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_U)
 #define V_CHEBYSHEV_V(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_V)
@@ -4676,12 +4745,19 @@ TNI_INLINE V TNI_FNT(tni_log10)(V x) {
     return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
                                  K(-1.010304995e-08, 1.09831965021676507e-17));
 }
-TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+TNI_INLINE V TNI_FNT(tni_exp_two)(V h, V l, V *low, V *power) {
     V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h),
       b = V_FNMA(n, LN2_LO, l);
     V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
     V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
-    return V_LDEXP(V_ADD(y, yl), n);
+    V sum = V_ADD(y, yl);
+    *low = V_ADD(V_SUB(y, sum), yl);
+    *power = n;
+    return sum;
+}
+TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+    V low, n, y = TNI_FNT(tni_exp_two)(h, l, &low, &n);
+    return V_LDEXP(y, n);
 }
 TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     M square = V_EQ(y, V_SET(2)), cube = V_EQ(y, V_SET(3));
@@ -5019,10 +5095,12 @@ TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
     const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
     return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
 }
-TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
-    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a), l = V_FMA(a, a, V_NEG(s));
-    const V z = V_DIV(V_SUB(a, V_SET(3.75)), V_ADD(a, V_SET(3.75)));
-    V p, y;
+TNI_INLINE V TNI_FNT(tni_sum_error)(V a, V b, V s) {
+    const V c = V_SUB(s, a);
+    return V_ADD(V_SUB(a, V_SUB(s, c)), V_SUB(b, c));
+}
+TNI_INLINE V TNI_FNT(tni_erfcx_poly)(V z) {
+    V p;
     p = V_SET(-3.79806472359002845e-11);
     H(4.24330382510967556e-10);
     H(5.48508452008362498e-10);
@@ -5048,9 +5126,31 @@ TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     H(8.22767384901510884e-02);
     H(3.58541548546445835e-03);
     H(-1.40240598585547022e-01);
-    H(1.23751263083782748e+00);
-    y = V_MUL(TNI_FNT(tni_exp_long)(V_NEG(s), V_NEG(l)), V_DIV(p, V_FMA(a, V_SET(2), V_ONE)));
-    return V_SEL(V_LT(x, V_ZERO()), V_SUB(V_SET(2), y), y);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfcx_long)(V a, V *l) {
+    const V c = K(1.237512618e+00, 1.23751263083782748e+00), m = V_SET(-3.75), t = V_ADD(a, a);
+    const V low = V_ADD(a, m), high = V_SUB(a, m), d = V_ADD(t, V_ONE), r = V_DIV(V_ONE, high),
+            z = V_MUL(low, r), p = TNI_FNT(tni_erfcx_poly)(z), s = V_FMA(p, z, c),
+            rest = V_ADD(V_FMA(p, z, V_SUB(c, s)), K(2.936931606e-08, 1.01653530e-16)),
+            i = V_DIV(V_ONE, d), h = V_MUL(s, i);
+    V off = V_ADD(V_FNMA(z, high, low), TNI_FNT(tni_sum_error)(a, m, low));
+    off = V_FNMA(z, TNI_FNT(tni_sum_error)(a, V_NEG(m), high), off);
+    off = V_MUL(V_MUL(off, high), K(1.333333333e-01, 1.33333333333333333e-01));
+    const V slope =
+        V_FNMA(V_FNMA(t, h, K(1.128379167e+00, 1.12837916709551257e+00)), d, V_ADD(h, h));
+    V e = V_ADD(V_FNMA(h, d, s), V_FMA(slope, off, rest));
+    e = V_FNMA(h, TNI_FNT(tni_sum_error)(t, V_ONE, d), e);
+    *l = V_MUL(e, i);
+    return h;
+}
+TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
+    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a);
+    V n, el, l, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
+                h = TNI_FNT(tni_erfcx_long)(a, &l);
+    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t), y = V_LDEXP(whole, n);
+    const V rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n), u = V_SUB(V_SET(2), y);
+    return V_SEL(V_LT(x, V_ZERO()), V_ADD(u, V_SUB(V_SUB(V_SUB(V_SET(2), u), y), rest)), y);
 }
 
 /* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
@@ -5686,53 +5786,63 @@ TNI_SPECIAL double TNI_FN(tni_igamma_little)(double a, double x) {
     }
     return -TNI_FNT(tni_expm1)(front) - a * TNI_FNT(tni_exp)(front) * sum;
 }
-TNI_SPECIAL double TNI_FN(tni_igamma_near)(double a, double m) {
+TNI_SPECIAL double TNI_FN(tni_igamma_near_sum)(double a, double eta, double *by_eta, double *by_a) {
     static const double c[] = {
-        -3.33333333333333315e-01, 8.33333333333333287e-02, -1.48148148148148154e-02,
-        1.15740740740740734e-03, 3.52733686067019424e-04, -1.78755144032921798e-04,
-        3.91926317852243767e-05, -2.18544851067999198e-06, -1.85406221071515997e-06,
-        8.29671134095308652e-07, -1.76659527368260782e-07, 6.70785354340149841e-09,
-        1.02618097842403086e-08, -4.38203601845335294e-09, 9.14769958223679021e-10,
+        -3.33333333333333315e-01, 8.33333333333333287e-02,  -1.48148148148148154e-02,
+        1.15740740740740734e-03,  3.52733686067019424e-04,  -1.78755144032921798e-04,
+        3.91926317852243767e-05,  -2.18544851067999198e-06, -1.85406221071515997e-06,
+        8.29671134095308652e-07,  -1.76659527368260782e-07, 6.70785354340149841e-09,
+        1.02618097842403086e-08,  -4.38203601845335294e-09, 9.14769958223679021e-10,
         -2.55141939949462482e-11, -5.83077213255042561e-11, 2.43619480206674150e-11,
         -5.02766928011417551e-12, -1.85185185185185192e-03, -3.47222222222222203e-03,
-        2.64550264550264536e-03, -9.90226337448559630e-04, 2.05761316872427979e-04,
+        2.64550264550264536e-03,  -9.90226337448559630e-04, 2.05761316872427979e-04,
         -4.01877572016460897e-07, -1.80985503344899767e-05, 7.64916091608110982e-06,
-        -1.61209008945634465e-06, 4.64712780280743402e-09, 1.37863344691572092e-07,
-        -5.75254560351770471e-08, 1.19516285997781477e-08, -1.75432417197476467e-11,
-        -1.00915437106004126e-09, 4.16279299184258280e-10, -8.56390702649298013e-11,
-        4.13359788359788337e-03, -2.68132716049382727e-03, 7.71604938271604895e-04,
-        2.00938786008230470e-06, -1.07366532263651599e-04, 5.29234488291201250e-05,
-        -1.27606351886187284e-05, 3.42357873409613781e-08, 1.37219573090629342e-06,
-        -6.29899213838005482e-07, 1.42806142060642425e-07, -2.04770984219908661e-10,
-        -1.40925299108675203e-08, 6.22897408492202184e-09, -1.36704883966171141e-09,
-        6.49434156378600773e-04, 2.29472093621399168e-04, -4.69189494395255702e-04,
-        2.67720632062838854e-04, -7.56180167188397662e-05, -2.39650511386729680e-07,
-        1.10826541153473025e-05, -5.67495282699159655e-06, 1.42309007324358833e-06,
+        -1.61209008945634465e-06, 4.64712780280743402e-09,  1.37863344691572092e-07,
+        -5.75254560351770471e-08, 1.19516285997781477e-08,  -1.75432417197476467e-11,
+        -1.00915437106004126e-09, 4.16279299184258280e-10,  -8.56390702649298013e-11,
+        4.13359788359788337e-03,  -2.68132716049382727e-03, 7.71604938271604895e-04,
+        2.00938786008230470e-06,  -1.07366532263651599e-04, 5.29234488291201250e-05,
+        -1.27606351886187284e-05, 3.42357873409613781e-08,  1.37219573090629342e-06,
+        -6.29899213838005482e-07, 1.42806142060642425e-07,  -2.04770984219908661e-10,
+        -1.40925299108675203e-08, 6.22897408492202184e-09,  -1.36704883966171141e-09,
+        6.49434156378600773e-04,  2.29472093621399168e-04,  -4.69189494395255702e-04,
+        2.67720632062838854e-04,  -7.56180167188397662e-05, -2.39650511386729680e-07,
+        1.10826541153473025e-05,  -5.67495282699159655e-06, 1.42309007324358833e-06,
         -2.78610802915281434e-11, -1.69584040919302782e-07, 8.09946490538808268e-08,
         -1.91111684859736545e-08, -8.61888290916711726e-04, 7.84039221720066615e-04,
         -2.99072480303190177e-04, -1.46384525788434181e-06, 6.64149821546512189e-05,
-        -3.96836504717943471e-05, 1.13757269706784187e-05, 2.50749722623753294e-10,
-        -1.69541495365583054e-06, 8.90750753220530941e-07, -2.29293483400080494e-07,
+        -3.96836504717943471e-05, 1.13757269706784187e-05,  2.50749722623753294e-10,
+        -1.69541495365583054e-06, 8.90750753220530941e-07,  -2.29293483400080494e-07,
         -3.36798553366358131e-04, -6.97281375836585711e-05, 2.77275324495939183e-04,
-        -1.99325705161888469e-04, 6.79778047793720800e-05, 1.41906292064396713e-07,
-        -1.35940481897686926e-05, 8.01847025633420200e-06, -2.29148117650809516e-06,
-        5.31307936463992249e-04, -5.92166437353693932e-04, 2.70878209671804500e-04,
-        7.90235323266032815e-07, -8.15396936756196915e-05, 5.61168275310624970e-05,
-        -1.83291165828433752e-05, 3.44367606892377652e-04, 5.17179090826059187e-05,
-        -3.34931610811422338e-04, 2.81269515476323688e-04, -6.52623918595309372e-04};
+        -1.99325705161888469e-04, 6.79778047793720800e-05,  1.41906292064396713e-07,
+        -1.35940481897686926e-05, 8.01847025633420200e-06,  -2.29148117650809516e-06,
+        5.31307936463992249e-04,  -5.92166437353693932e-04, 2.70878209671804500e-04,
+        7.90235323266032815e-07,  -8.15396936756196915e-05, 5.61168275310624970e-05,
+        -1.83291165828433752e-05, 3.44367606892377652e-04,  5.17179090826059187e-05,
+        -3.34931610811422338e-04, 2.81269515476323688e-04,  -6.52623918595309372e-04};
     static const int length[] = {19, 17, 15, 13, 11, 9, 7, 4, 1};
-    const double gap = TNI_FN(tni_log_gap)(m), y = sqrt(a * gap);
-    const double eta = m < 0 ? -sqrt(2 * gap) : sqrt(2 * gap);
-    double sum = 0;
+    double sum = 0, slope = 0, rise = 0;
     const double *at = c + sizeof c / sizeof *c;
     for (int k = (int)(sizeof length / sizeof *length) - 1; k >= 0; k--) {
-        double p = 0;
-        for (int n = 0; n < length[k]; n++) p = fma(p, eta, *--at);
+        double p = 0, q = 0;
+        for (int n = 0; n < length[k]; n++) {
+            q = fma(q, eta, p);
+            p = fma(p, eta, *--at);
+        }
+        rise = rise / a + sum;
         sum = sum / a + p;
+        slope = slope / a + q;
     }
-    sum *= 0.39894228040143267794 / sqrt(a);
-    return TNI_FNT(tni_exp)(-a * gap) *
-           (0.5 * TNI_FN(tni_erfcx)(y) + (m < 0 ? -sum : sum));
+    *by_eta = slope;
+    *by_a = -rise / a / a;
+    return sum;
+}
+TNI_SPECIAL double TNI_FN(tni_igamma_near)(double a, double m) {
+    const double gap = TNI_FN(tni_log_gap)(m), y = sqrt(a * gap);
+    const double eta = m < 0 ? -sqrt(2 * gap) : sqrt(2 * gap);
+    double sum, by_eta, by_a;
+    sum = TNI_FN(tni_igamma_near_sum)(a, eta, &by_eta, &by_a) * (0.39894228040143267794 / sqrt(a));
+    return TNI_FNT(tni_exp)(-a * gap) * (0.5 * TNI_FN(tni_erfcx)(y) + (m < 0 ? -sum : sum));
 }
 TNI_SPECIAL double TNI_FN(tni_igamma_of)(double a, double x, int upper) {
     const double m = (x - a) / a;
@@ -5752,6 +5862,141 @@ TNI_SPECIAL double TNI_FN(tni_igamma_of)(double a, double x, int upper) {
         is_upper = 1;
     }
     return is_upper == upper ? y : 1 - y;
+}
+
+/* src/simd/math_draws.h - how a gamma or beta number moves with its parameter at a fixed value of the distribution function F: -(dF / da) / f */
+
+TNI_SPECIAL double TNI_FN(tni_psi_tail)(double z, double w, double *slope) {
+    static const double c[] = {8.33333333333333333e-02, -8.33333333333333333e-03,
+                               3.96825396825396825e-03, -4.16666666666666667e-03,
+                               7.57575757575757576e-03, -2.10927960927960928e-02,
+                               8.33333333333333333e-02};
+    double p = 0, q = 0;
+    for (int k = (int)(sizeof c / sizeof *c); k > 0; k--) {
+        q = fma(q, w, p);
+        p = fma(p, z, c[k - 1]);
+    }
+    *slope = fma(q, w, p);
+    return p * z;
+}
+TNI_SPECIAL double TNI_FN(tni_log_less_psi)(double a) {
+    double slope;
+    if (a < 10) return TNI_FNT(tni_log)(a) - TNI_FNT(tni_digamma)(a);
+    return TNI_FN(tni_psi_tail)(1 / a / a, 0, &slope) + 0.5 / a;
+}
+TNI_SPECIAL double TNI_FN(tni_psi_slope)(double a, double b) {
+    double sum = 0, slope, u, v, log;
+    for (; a < 10; a++) sum += 1 / (a * (a + b));
+    u = 1 / a;
+    v = 1 / (a + b);
+    TNI_FN(tni_psi_tail)(u * u, v * v, &slope);
+    log = b * u < 1e-17 ? u : TNI_FNT(tni_log1p)(b * u) / b;
+    return log + u * v * (0.5 + (u + v) * slope) + sum;
+}
+
+TNI_SPECIAL double TNI_FN(tni_gamma_move_series)(double a, double x) {
+    const double far_off = TNI_FNT(tni_log)(a + 1) - TNI_FNT(tni_log)(x),
+                 log = (x < 0.1 ? far_off : TNI_FNT(tni_log)((a + 1) / x)) -
+                       TNI_FN(tni_log_less_psi)(a + 1);
+    double sum = log, term = 1, shift = 0;
+    for (double k = 1; term * (fabs(log) + shift) > 1e-17 * fabs(sum) && k < 1000; k++) {
+        term *= x / (a + k);
+        shift += 1 / (a + k);
+        sum += term * (log + shift);
+    }
+    return x / a * sum;
+}
+TNI_SPECIAL double TNI_FN(tni_gamma_move_fraction)(double a, double x) {
+    const double first = x + 1 - a, log = TNI_FNT(tni_log)(x / a) + TNI_FN(tni_log_less_psi)(a);
+    double k = floor(36 + 72 / x), y = first + 2 * k, slope = -1;
+    for (; k > 0; k--) {
+        const double r = 1 / y, q = k * (k - a) * r;
+        slope = fma(r, fma(q, slope, k), -1.0);
+        y = first + 2 * (k - 1) - q;
+    }
+    return x / y * (log - slope / y);
+}
+TNI_SPECIAL double TNI_FN(tni_gamma_move_near)(double a, double m) {
+    const double gap = TNI_FN(tni_log_gap)(m), root = sqrt(2 * gap), eta = m < 0 ? -root : root;
+    const double ratio = root == 0 ? 1 : m / eta, tail = TNI_FNT(tni_lgamma_tail)(1 / a / a) / a;
+    double sum, by_eta, by_a;
+    sum = TNI_FN(tni_igamma_near_sum)(a, eta, &by_eta, &by_a);
+    sum = sum * (TNI_FNT(tni_log1p)(m) - 0.5 / a) + by_a - by_eta * ratio / a;
+    return TNI_FNT(tni_exp)(tail) * (1 + m) * (ratio - 0.5 * eta + sum);
+}
+TNI_SPECIAL double TNI_FN(tni_gamma_move)(double a, double x) {
+    const double m = (x - a) / a;
+    if (!(a > 0 && x >= 0) || a == INF) return (double)NAN;
+    if (x == 0 || x == INF) return x;
+    if (a >= 64 && fabs(m) < 0.38) return TNI_FN(tni_gamma_move_near)(a, m);
+    return x < a || x < 1 ? TNI_FN(tni_gamma_move_series)(a, x)
+                          : TNI_FN(tni_gamma_move_fraction)(a, x);
+}
+
+TNI_SPECIAL double TNI_FN(tni_beta_fraction)(double p, double q, double z, double w, double gap,
+                                             int second, double *slope) {
+    double steps = 1, y = 1, dy = 0, top = 0, dtop = 0;
+    while (steps * steps * steps < p && steps < 4000) steps *= 1.25;
+    for (double n = floor(10 + 10 * steps); n >= 0; n--) {
+        const double last = p + 2 * n - 1, next = p + 2 * n + 1, c = p + q + n - 1;
+        const double all = gap + 1 + n * (1 + w), part = n > 0 ? n * z / last : 0;
+        const double share = n > 0 ? (p + n) / next : 1 / next;
+        const double r = 1 / y, rest = top * r;
+        const double drest = r * (dtop - dy * rest);
+        y = part * (q - n) + share * all + (n > 0 ? n : 0) + rest;
+        if (second) {
+            dy = part - share * z + drest;
+        } else if (n > 0) {
+            dy = (n + 1) / (next * next) * all + share * w - part * (q - n) / last + drest;
+        } else {
+            dy = (w - all / next) / next + drest;
+        }
+        if (n == 0) break;
+        top = (n > 1 ? p + n - 1 : 1) * n * (z / last) * (z / last);
+        dtop = second ? top * (c + q - n)
+                      : top * (q - n) * (1 + c * ((n > 1 ? 1 / (p + n - 1) : 0) - 2 / last));
+        top *= c * (q - n);
+    }
+    *slope = -dy / (y * y);
+    return 1 / y;
+}
+TNI_SPECIAL double TNI_FN(tni_beta_move_above)(double a, double b, double y) {
+    const double log = TNI_FNT(tni_log1p)(-y), psi = TNI_FN(tni_psi_slope)(a, b);
+    double sum = psi, term = 1, series = 1, e = 0, shift = 0;
+    for (double n = 1; term * (psi - e) * (1 + shift) > 1e-17 * sum && n < 1000; n++) {
+        const double c = a + b + n - 1;
+        term *= y * c / n;
+        series *= y * c / (b + n);
+        e = (e * n - 1) / (b + n);
+        shift += 1 / c;
+        sum += psi * series + term * e * (log + shift);
+    }
+    return (1 - y) * sum;
+}
+TNI_SPECIAL double TNI_FN(tni_beta_move)(double x, double a, double total) {
+    const double b = total > a ? total - a : 0, y = 1 - x;
+    const double gap = fma(total, x, -a), high = gap / a, low = (gap - 1) / (a + 1);
+    double slope, f, log;
+    if (!(x >= 0 && x <= 1 && a > 0 && total - total == 0)) return (double)NAN;
+    if (x == 0) return 0;
+    if (x <= (a + 1) / (a + b + 2)) {
+        f = TNI_FN(tni_beta_fraction)(a, b, x, y, -gap, 0, &slope);
+        if (fabs(low) < 0.5) {
+            log = TNI_FN(tni_log_less_psi)(a + b) - TNI_FN(tni_log_less_psi)(a + 1) -
+                  TNI_FNT(tni_log1p)(low);
+        } else {
+            log = b < 1 ? TNI_FN(tni_psi_slope)(a + b, 1 - b) : TNI_FN(tni_psi_slope)(a + 1, b - 1);
+            log = (1 - b) * log - TNI_FNT(tni_log)(x);
+        }
+        return x / a * (log * f - slope);
+    }
+    if (b < 1) return TNI_FN(tni_beta_move_above)(a, b, y);
+    f = TNI_FN(tni_beta_fraction)(b, a, y, x, gap, 1,
+                                  &slope);
+    log = fabs(high) < 0.5 ? TNI_FNT(tni_log1p)(high) + TNI_FN(tni_log_less_psi)(a) -
+                                 TNI_FN(tni_log_less_psi)(a + b)
+                           : TNI_FNT(tni_log)(x) + b * TNI_FN(tni_psi_slope)(a, b);
+    return x / b * (log * f + slope);
 }
 
 /* src/simd/math_orthogonal.h - orthogonal polynomials of degree n, a float that is cut to an integer: 0 of negative ones and of what is no int64 */
@@ -6108,6 +6353,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -6224,6 +6470,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -6345,6 +6592,7 @@ TNI_SELECT(where, 3, 0)
 TNI_LOOP(xlogy, 2, 0)
 
 #if defined(TNI_LOOP) && TNI_KIND_F && TNI_ISA == 0 && defined(TNI_TYPE_F64)
+TNI_LOOP(dirichlet_grad, 3, 0)
 TNI_LOOP(i0, 1, 0)
 TNI_LOOP(igamma, 2, 0)
 TNI_LOOP(igammac, 2, 0)
@@ -6378,6 +6626,7 @@ TNI_LOOP(special_shifted_chebyshev_polynomial_v, 2, 0)
 TNI_LOOP(special_shifted_chebyshev_polynomial_w, 2, 0)
 TNI_LOOP(special_spherical_bessel_j0, 1, 0)
 TNI_LOOP(special_zeta, 2, 0)
+TNI_LOOP(standard_gamma_grad, 2, 0)
 #endif
 
 #undef TNI_LOOP_SUFFIX
@@ -6481,6 +6730,7 @@ TNI_LOOP(special_zeta, 2, 0)
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -6525,6 +6775,8 @@ TNI_LOOP(special_zeta, 2, 0)
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -6635,6 +6887,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -6751,6 +7004,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -6915,6 +7169,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -6959,6 +7214,8 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -7094,6 +7351,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))
@@ -7338,6 +7596,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
 }
 #endif
 
@@ -7905,6 +8170,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -8021,6 +8287,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -8183,6 +8450,7 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -8227,6 +8495,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -8362,6 +8632,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))
@@ -8606,6 +8877,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
 }
 #endif
 
@@ -9174,6 +9452,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -9290,6 +9569,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -9457,6 +9737,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -9573,6 +9854,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -9704,6 +9986,7 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -9748,6 +10031,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -10613,6 +10898,7 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
 #define TNI_E_digamma(self) V_DIGAMMA(self)
+#define TNI_E_dirichlet_grad(x, alpha, total) V_BETA_MOVE(x, alpha, total)
 #define TNI_E_div(self, other) V_DIV(self, other)
 #define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
 #define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
@@ -10754,6 +11040,7 @@ static const tnc_expression_row *expression_rows(int *count) {
 #define TNI_E_special_zeta(self, other) V_ZETA(self, other)
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
+#define TNI_E_standard_gamma_grad(self, output) V_GAMMA_MOVE(self, output)
 #define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
 #define TNI_E_tan(self) V_TAN(self)
 #define TNI_E_tanh(self) V_TANH(self)
@@ -10792,6 +11079,7 @@ TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(dirichlet_grad, f, LOOP, 3, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -10908,6 +11196,7 @@ TNI_ROW_LOOP(special_xlog1py, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_zeta, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(standard_gamma_grad, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -16661,6 +16950,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))
@@ -16820,6 +17110,7 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
 #define V_LDN(p, n) _mm256_maskload_ps((const float *)(const void *)(p), tni_avx2_mask32(n))
 #define V_STN(p, v, n) _mm256_maskstore_ps((float *)(void *)(p), tni_avx2_mask32(n), v)
 #define V_SET(s) _mm256_set1_ps((float)(s))
+#define V_REV(a) _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0))
 #define V_LD2(p, a, b) tni_avx2_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx2_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm256_setzero_ps()
@@ -16907,6 +17198,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
+}
 #endif
 
 #define V __m512
@@ -16917,6 +17215,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_LDN(p, n) _mm512_maskz_loadu_ps(tni_avx512_first16(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_ps((void *)(p), tni_avx512_first16(n), v)
 #define V_SET(s) _mm512_set1_ps((float)(s))
+#define V_REV(a) tni_avx512_rev_f32(a)
 #define V_LD2(p, a, b) tni_avx512_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx512_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_ps()
@@ -17106,6 +17405,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_LDN(p, n) tni_neon_ldn_f32(p, n)
 #define V_STN(p, v, n) tni_neon_stn_f32(p, v, n)
 #define V_SET(s) vdupq_n_f32((float)(s))
+#define V_REV(a) vextq_f32(vrev64q_f32(a), vrev64q_f32(a), 2)
 #define V_LD2(p, a, b) tni_neon_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_neon_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() vdupq_n_f32(0)
@@ -17310,6 +17610,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 
 #define W 4
 #define V_SET(s) wasm_f32x4_splat((float)(s))
+#define V_REV(a) wasm_i32x4_shuffle(a, a, 3, 2, 1, 0)
 #define V_LD2(p, a, b) tni_wasm_ld2_f32((const char *)(p), a, b)
 #define V_ST2(p, a, b) tni_wasm_st2_f32((char *)(p), a, b)
 #define V_ADD(a, b) wasm_f32x4_add(a, b)
@@ -17638,6 +17939,7 @@ TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -17682,6 +17984,8 @@ TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -17817,6 +18121,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))
@@ -17976,6 +18281,7 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
 #define V_LDN(p, n) _mm256_maskload_pd((const double *)(const void *)(p), tni_avx2_mask64(n))
 #define V_STN(p, v, n) _mm256_maskstore_pd((double *)(void *)(p), tni_avx2_mask64(n), v)
 #define V_SET(s) _mm256_set1_pd((double)(s))
+#define V_REV(a) _mm256_permute4x64_pd(a, 0x1b)
 #define V_LD2(p, a, b) tni_avx2_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx2_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm256_setzero_pd()
@@ -18063,6 +18369,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
+}
 #endif
 
 #define V __m512d
@@ -18073,6 +18386,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
 #define V_SET(s) _mm512_set1_pd((double)(s))
+#define V_REV(a) tni_avx512_rev_f64(a)
 #define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_pd()
@@ -18262,6 +18576,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_LDN(p, n) tni_neon_ldn_f64(p, n)
 #define V_STN(p, v, n) tni_neon_stn_f64(p, v, n)
 #define V_SET(s) vdupq_n_f64((double)(s))
+#define V_REV(a) vextq_f64(a, a, 1)
 #define V_LD2(p, a, b) tni_neon_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_neon_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() vdupq_n_f64(0)
@@ -18466,6 +18781,7 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 
 #define W 2
 #define V_SET(s) wasm_f64x2_splat((double)(s))
+#define V_REV(a) wasm_i64x2_shuffle(a, a, 1, 0)
 #define V_LD2(p, a, b) tni_wasm_ld2_f64((const char *)(p), a, b)
 #define V_ST2(p, a, b) tni_wasm_st2_f64((char *)(p), a, b)
 #define V_ADD(a, b) wasm_f64x2_add(a, b)
@@ -18568,6 +18884,8 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_AIRY_AI(a) TNI_FN(tni_airy_ai)(a)
 #define V_IGAMMA(a, x) TNI_FN(tni_igamma_of)(a, x, 0)
 #define V_IGAMMAC(a, x) TNI_FN(tni_igamma_of)(a, x, 1)
+#define V_GAMMA_MOVE(a, x) TNI_FN(tni_gamma_move)(a, x)
+#define V_BETA_MOVE(x, a, total) TNI_FN(tni_beta_move)(x, a, total)
 #define V_CHEBYSHEV_T(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_T)
 #define V_CHEBYSHEV_U(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_U)
 #define V_CHEBYSHEV_V(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_V)
@@ -18827,6 +19145,7 @@ TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -18871,6 +19190,8 @@ TNI_RULE void TNI_FNT(assign)(void *const *at, int64_t n, const double *c) {
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V
@@ -24879,22 +25200,33 @@ static const tn_device_row resample_rows[] = {
     {"resample_input_grad", false, NULL, resample_input_grad_prepare, resample_input_grad_run}};
 TNC_FAMILY(resample, resample_rows)
 
-/* src/cuda/dft.cu - one discrete Fourier transform after another along a dimension, by the CPU's own stages (ops/fft/dft.c), in f64 */
+/* src/cuda/dft.cu - one discrete Fourier transform after another along a dimension, with the CPU's arithmetic (ops/fft/dft.c, kernels/dft_type.inl), in f32 or f64 */
 
-#ifndef TNI_RESTRICT
-#define TNI_RESTRICT
-#define TNC_DFT_RESTRICT
-#endif
 #define TNI_DFT static inline __host__ __device__
 
-/* src/simd/dft_stages.inl - roots of unity and the stages of a Fourier transform */
+/* src/simd/dft_roots.inl - what the CPU (ops/fft/dft.c) and a device (cuda/dft.cu) share of Fourier transforms: lengths, radices and roots of unity */
 
-enum { DFT_RADIX = 31 };
+/* src/simd/dft_series.h - sine / x - 1, over x^2, and cosine of 0 to pi / 4: their series in x^2, the highest power first */
 
-typedef struct dft_roots {
-    double *re, *im;
-    int64_t n;
-} dft_roots;
+enum { TNI_DFT_SINES = 8, TNI_DFT_COSINES = 10 };
+#define TNI_DFT_SINE                                                                          \
+    {                                                                                         \
+        1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800, \
+            1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6                                    \
+    }
+#define TNI_DFT_COSINE                                                                            \
+    {                                                                                             \
+        -1.0 / 6402373705728000.0, 1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600, \
+            -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0                          \
+    }
+#define TNI_DFT_EIGHTH 0.78539816339744830961566
+
+enum {
+    DFT_RADIX = 31,
+    DFT_LARGE = 1 << 15,
+    DFT_TWIST = 64,
+    DFT_FINE = 1 << 10
+};
 
 TNI_DFT int64_t dft_inner(int64_t n) {
     int64_t rest = n, m = 1;
@@ -24904,37 +25236,37 @@ TNI_DFT int64_t dft_inner(int64_t n) {
     while (m < 2 * n - 1) m *= 2;
     return m;
 }
+TNI_DFT int64_t dft_next_radix(int64_t rest) {
+    if (rest % 4 == 0) return 4;
+    for (int64_t r = 2; r < rest; r++)
+        if (rest % r == 0) return r;
+    return rest;
+}
+TNI_DFT int64_t dft_large_rows(int64_t m) {
+    int64_t rows = 1, rest = m;
+    if (m <= DFT_LARGE) return 0;
+    while (rest > 1) {
+        const int64_t r = dft_next_radix(rest), next = r == 4 && rows > m / rows / 16 ? 2 : r;
+        if (rows * next > m / (rows * next)) break;
+        rows *= next;
+        rest /= next;
+    }
+    return rows;
+}
 TNI_DFT double dft_sine(double x) {
-    const double z = x * x;
-    double p = 1.0 / 355687428096000.0;
-    p = fma(z, p, -1.0 / 1307674368000.0);
-    p = fma(z, p, 1.0 / 6227020800.0);
-    p = fma(z, p, -1.0 / 39916800);
-    p = fma(z, p, 1.0 / 362880);
-    p = fma(z, p, -1.0 / 5040);
-    p = fma(z, p, 1.0 / 120);
-    p = fma(z, p, -1.0 / 6);
+    const double at[TNI_DFT_SINES] = TNI_DFT_SINE, z = x * x;
+    double p = at[0];
+    for (int i = 1; i < TNI_DFT_SINES; i++) p = fma(z, p, at[i]);
     return fma(x * z, p, x);
 }
 TNI_DFT double dft_cosine(double x) {
-    const double z = x * x;
-    double p = -1.0 / 6402373705728000.0;
-    p = fma(z, p, 1.0 / 20922789888000.0);
-    p = fma(z, p, -1.0 / 87178291200.0);
-    p = fma(z, p, 1.0 / 479001600);
-    p = fma(z, p, -1.0 / 3628800);
-    p = fma(z, p, 1.0 / 40320);
-    p = fma(z, p, -1.0 / 720);
-    p = fma(z, p, 1.0 / 24);
-    p = fma(z, p, -0.5);
-    return fma(z, p, 1.0);
+    const double at[TNI_DFT_COSINES] = TNI_DFT_COSINE, z = x * x;
+    double p = at[0];
+    for (int i = 1; i < TNI_DFT_COSINES; i++) p = fma(z, p, at[i]);
+    return p;
 }
-TNI_DFT void dft_root(int64_t k, int64_t n, double *re, double *im) {
-    const int64_t turn = 8 * k / n, half = turn & 1;
-    const double step = 0.78539816339744830961566;
-    const int64_t part = 8 * k - turn * n;
-    const double angle = step * ((double)(half ? n - part : part) / (double)n);
-    const double s = dft_sine(angle), c = dft_cosine(angle), a = half ? s : c, b = half ? c : s;
+TNI_DFT void dft_turned(int turn, double c, double s, double *re, double *im) {
+    const double a = turn & 1 ? s : c, b = turn & 1 ? c : s;
     switch (turn >> 1) {
     case 0: *re = a, *im = -b; break;
     case 1: *re = -b, *im = -a; break;
@@ -24942,131 +25274,156 @@ TNI_DFT void dft_root(int64_t k, int64_t n, double *re, double *im) {
     default: *re = b, *im = a; break;
     }
 }
+TNI_DFT void dft_root(int64_t k, int64_t n, double *re, double *im) {
+    const int64_t turn = 8 * k / n, part = 8 * k - turn * n;
+    const double angle = TNI_DFT_EIGHTH * ((double)(turn & 1 ? n - part : part) / (double)n);
+    dft_turned((int)turn, dft_cosine(angle), dft_sine(angle), re, im);
+}
 
-typedef struct dft_stage {
-    const dft_roots *w;
-    const double *xr, *xi;
-    double *yr, *yi;
-    int64_t r, m, wide, root_step;
-} dft_stage;
-
-TNI_DFT void dft_radix2(const dft_stage *s, int64_t p, int64_t q, int64_t end) {
-    const int64_t n = s->wide, a = p * n, b = (p + s->m) * n, to = 2 * p * n;
-    const double c = s->w->re[p * s->root_step], d = s->w->im[p * s->root_step];
-    const double *TNI_RESTRICT xr = s->xr, *TNI_RESTRICT xi = s->xi;
-    double *TNI_RESTRICT yr = s->yr + to, *TNI_RESTRICT yi = s->yi + to;
-    for (; q < end; q++) {
-        const double ur = xr[a + q] - xr[b + q], ui = xi[a + q] - xi[b + q];
-        yr[q] = xr[a + q] + xr[b + q];
-        yi[q] = xi[a + q] + xi[b + q];
-        yr[n + q] = ur * c - ui * d;
-        yi[n + q] = ur * d + ui * c;
-    }
-}
-TNI_DFT void dft_radix4(const dft_stage *s, int64_t p, int64_t q, int64_t end) {
-    const int64_t n = s->wide, half = s->m * n, at = p * n, to = 4 * p * n;
-    const double *wr = s->w->re, *wi = s->w->im;
-    const int64_t k = p * s->root_step;
-    const double c1 = wr[k], d1 = wi[k], c2 = wr[2 * k], d2 = wi[2 * k], c3 = wr[3 * k],
-                 d3 = wi[3 * k];
-    const double *TNI_RESTRICT xr = s->xr + at, *TNI_RESTRICT xi = s->xi + at;
-    double *TNI_RESTRICT yr = s->yr + to, *TNI_RESTRICT yi = s->yi + to;
-    for (; q < end; q++) {
-        const double ar = xr[q] + xr[2 * half + q], ai = xi[q] + xi[2 * half + q];
-        const double br = xr[q] - xr[2 * half + q], bi = xi[q] - xi[2 * half + q];
-        const double cr = xr[half + q] + xr[3 * half + q], ci = xi[half + q] + xi[3 * half + q];
-        const double dr = xr[half + q] - xr[3 * half + q], di = xi[half + q] - xi[3 * half + q];
-        const double er = br + di, ei = bi - dr, fr = ar - cr, fi = ai - ci, gr = br - di,
-                     gi = bi + dr;
-        yr[q] = ar + cr;
-        yi[q] = ai + ci;
-        yr[n + q] = er * c1 - ei * d1;
-        yi[n + q] = er * d1 + ei * c1;
-        yr[2 * n + q] = fr * c2 - fi * d2;
-        yi[2 * n + q] = fr * d2 + fi * c2;
-        yr[3 * n + q] = gr * c3 - gi * d3;
-        yi[3 * n + q] = gr * d3 + gi * c3;
-    }
-}
-TNI_DFT void dft_radix_any(const dft_stage *s, int64_t p, int64_t first, int64_t end) {
-    const int64_t n = s->wide, r = s->r, total = s->w->n;
-    for (int64_t k = 0; k < r; k++) {
-        const double c = s->w->re[p * k * s->root_step], d = s->w->im[p * k * s->root_step];
-        double *TNI_RESTRICT yr = s->yr + (r * p + k) * n,
-                             *TNI_RESTRICT yi = s->yi + (r * p + k) * n;
-        for (int64_t j = 0; j < r; j++) {
-            const int64_t root = j * k % r * (total / r), at = (p + s->m * j) * n;
-            const double e = s->w->re[root], g = s->w->im[root];
-            const double *TNI_RESTRICT xr = s->xr + at, *TNI_RESTRICT xi = s->xi + at;
-            for (int64_t q = first; q < end && !root; q++) {
-                yr[q] = j ? yr[q] + xr[q] : xr[q];
-                yi[q] = j ? yi[q] + xi[q] : xi[q];
-            }
-            for (int64_t q = first; q < end && root; q++) {
-                const double re = xr[q] * e - xi[q] * g, im = xr[q] * g + xi[q] * e;
-                yr[q] = j ? yr[q] + re : re;
-                yi[q] = j ? yi[q] + im : im;
-            }
-        }
-        for (int64_t q = first; q < end && p > 0 && k > 0; q++) {
-            const double re = yr[q] * c - yi[q] * d;
-            yi[q] = yr[q] * d + yi[q] * c;
-            yr[q] = re;
-        }
-    }
-}
-TNI_DFT int64_t dft_next_radix(int64_t rest) {
-    if (rest % 4 == 0) return 4;
-    for (int64_t r = 2; r < rest; r++)
-        if (rest % r == 0) return r;
-    return rest;
-}
-TNI_DFT void dft_radix(const dft_stage *s, int64_t p, int64_t q, int64_t end) {
-    if (s->r == 4)
-        dft_radix4(s, p, q, end);
-    else if (s->r == 2)
-        dft_radix2(s, p, q, end);
-    else
-        dft_radix_any(s, p, q, end);
+typedef struct dft_fine {
+    double *coarse_re, *coarse_im, *fine_re, *fine_im;
+} dft_fine;
+TNI_DFT int64_t dft_coarse(int64_t n) { return (n - 1) / DFT_FINE + 1; }
+TNI_DFT void dft_fine_root(const dft_fine *t, int64_t k, double *re, double *im) {
+    const int64_t i = k / DFT_FINE, j = k % DFT_FINE;
+    const double a = t->coarse_re[i], b = t->coarse_im[i], c = t->fine_re[j], d = t->fine_im[j];
+    *re = fma(-b, d, a * c);
+    *im = fma(b, c, a * d);
 }
 #undef TNI_DFT
-#ifdef TNC_DFT_RESTRICT
-#undef TNI_RESTRICT
-#undef TNC_DFT_RESTRICT
-#endif
 
 enum { DFT_THREADS = 256, DFT_BLOCKS = 1024 };
 
+template <typename T>
+struct tnc_dft_table {
+    T *re, *im;
+    int64_t n;
+};
+template <typename T>
 struct tnc_dft {
-    int64_t n, m, in, out, count;
-    dft_roots roots;
-    double *chirp_re, *chirp_im, *filter_re, *filter_im, *room;
+    int64_t n, b, m, large, in, count;
+    tnc_dft_table<T> roots, across, turn, chirp, filter;
+    dft_fine fine;
+    T *room;
     tnc_far<2> lines;
     const char *x;
     char *y;
     int64_t x_step, y_step;
     double scale;
-    int32_t x_dtype, y_dtype;
-    bool inverse;
+    bool inverse, pairs, hermitian, of, to;
 };
 
-static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_roots(tnc_dft a) {
-    for (int64_t k = TNC_FIRST(); k < a.m; k += TNC_STEP())
-        dft_root(k, a.m, &a.roots.re[k], &a.roots.im[k]);
-    for (int64_t k = TNC_FIRST(); k < a.n && a.m != a.n; k += TNC_STEP())
-        dft_root((int64_t)((uint64_t)k * (uint64_t)k % (uint64_t)(2 * a.n)), 2 * a.n,
-                 &a.chirp_re[k], &a.chirp_im[k]);
+template <typename T>
+TNC_FN void tnc_dft_put(const tnc_dft_table<T> &t, int64_t at, int64_t k, int64_t n) {
+    double re, im;
+    dft_root(k, n, &re, &im);
+    t.re[at] = (T)re;
+    t.im[at] = (T)im;
+}
+template <typename T>
+static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_roots(tnc_dft<T> a) {
+    const int64_t n = a.b;
+    for (int64_t k = TNC_FIRST(); k < a.roots.n; k += TNC_STEP())
+        tnc_dft_put(a.roots, k, k, a.roots.n);
+    for (int64_t k = TNC_FIRST(); k < a.across.n; k += TNC_STEP())
+        tnc_dft_put(a.across, k, k, a.across.n);
+    for (int64_t k = TNC_FIRST(); k <= n / 2 && a.turn.n; k += TNC_STEP())
+        tnc_dft_put(a.turn, k, k, a.turn.n);
+    for (int64_t k = TNC_FIRST(); k < n && a.m != n; k += TNC_STEP())
+        tnc_dft_put(a.chirp, k, (int64_t)((uint64_t)k * (uint64_t)k % (uint64_t)(2 * n)), 2 * n);
+    for (int64_t k = TNC_FIRST(); k < dft_coarse(a.m) && a.large; k += TNC_STEP())
+        dft_root(k * DFT_FINE, a.m, &a.fine.coarse_re[k], &a.fine.coarse_im[k]);
+    for (int64_t k = TNC_FIRST(); k < DFT_FINE && a.large; k += TNC_STEP())
+        dft_root(k, a.m, &a.fine.fine_re[k], &a.fine.fine_im[k]);
 }
 
-TNC_FN double *tnc_dft_line(const dft_roots &w, double *x, double *y) {
+TNC_FN float tnc_dft_fma(float a, float b, float c) { return fmaf(a, b, c); }
+TNC_FN double tnc_dft_fma(double a, double b, double c) { return fma(a, b, c); }
+template <typename T>
+TNC_FN T tnc_dft_re(T re, T im, T c, T d) {
+    return tnc_dft_fma(-im, d, re * c);
+}
+template <typename T>
+TNC_FN T tnc_dft_im(T re, T im, T c, T d) {
+    return tnc_dft_fma(im, c, re * d);
+}
+template <typename T>
+struct tnc_dft_stage {
+    tnc_dft_table<T> w;
+    const T *x;
+    T *y;
+    int64_t plane, r, m, wide, step;
+};
+template <typename T>
+TNC_FN void tnc_dft_set(const tnc_dft_stage<T> &s, int64_t to, T re, T im, int64_t root) {
+    s.y[to] = tnc_dft_re(re, im, s.w.re[root], s.w.im[root]);
+    s.y[s.plane + to] = tnc_dft_im(re, im, s.w.re[root], s.w.im[root]);
+}
+template <typename T>
+TNC_FN void tnc_dft_radix2(const tnc_dft_stage<T> &s, int64_t p, int64_t q) {
+    const int64_t a = p * s.wide + q, b = a + s.m * s.wide, to = 2 * p * s.wide + q;
+    const T *xr = s.x, *xi = s.x + s.plane;
+    const T ar = xr[a], ai = xi[a], br = xr[b], bi = xi[b];
+    s.y[to] = ar + br;
+    s.y[s.plane + to] = ai + bi;
+    tnc_dft_set(s, to + s.wide, ar - br, ai - bi, p * s.step);
+}
+template <typename T>
+TNC_FN void tnc_dft_radix4(const tnc_dft_stage<T> &s, int64_t p, int64_t q) {
+    const int64_t at = p * s.wide + q, x = s.m * s.wide, to = 4 * p * s.wide + q, k = p * s.step;
+    const T *xr = s.x + at, *xi = s.x + s.plane + at;
+    const T ar = xr[0] + xr[2 * x], ai = xi[0] + xi[2 * x];
+    const T br = xr[0] - xr[2 * x], bi = xi[0] - xi[2 * x];
+    const T cr = xr[x] + xr[3 * x], ci = xi[x] + xi[3 * x];
+    const T dr = xr[x] - xr[3 * x], di = xi[x] - xi[3 * x];
+    s.y[to] = ar + cr;
+    s.y[s.plane + to] = ai + ci;
+    tnc_dft_set(s, to + s.wide, br + di, bi - dr, k);
+    tnc_dft_set(s, to + 2 * s.wide, ar - cr, ai - ci, 2 * k);
+    tnc_dft_set(s, to + 3 * s.wide, br - di, bi + dr, 3 * k);
+}
+template <typename T>
+TNC_FN void tnc_dft_radix_odd(const tnc_dft_stage<T> &s, int64_t p, int64_t q) {
+    const int64_t r = s.r, x = s.m * s.wide, to = r * p * s.wide + q, turn = s.w.n / r;
+    const T *xr = s.x + p * s.wide + q, *xi = xr + s.plane;
+    T ar[DFT_RADIX / 2 + 1], ai[DFT_RADIX / 2 + 1], br[DFT_RADIX / 2 + 1], bi[DFT_RADIX / 2 + 1];
+    T tr = xr[0], ti = xi[0];
+    for (int64_t j = 1; j <= r / 2; j++) {
+        ar[j] = xr[j * x] + xr[(r - j) * x], ai[j] = xi[j * x] + xi[(r - j) * x];
+        br[j] = xr[j * x] - xr[(r - j) * x], bi[j] = xi[j * x] - xi[(r - j) * x];
+        tr = tr + ar[j], ti = ti + ai[j];
+    }
+    s.y[to] = tr;
+    s.y[s.plane + to] = ti;
+    for (int64_t k = 1; k <= r / 2; k++) {
+        T gr = xr[0], gi = xi[0], hr = 0, hi = 0;
+        for (int64_t j = 1; j <= r / 2; j++) {
+            const int64_t w = j * k % r * turn;
+            const T c = s.w.re[w], d = s.w.im[w];
+            gr = tnc_dft_fma(ar[j], c, gr), gi = tnc_dft_fma(ai[j], c, gi);
+            hr = tnc_dft_fma(bi[j], d, hr), hi = tnc_dft_fma(br[j], d, hi);
+        }
+        tnc_dft_set(s, to + k * s.wide, gr - hr, gi + hi, k * p * s.step);
+        tnc_dft_set(s, to + (r - k) * s.wide, gr + hr, gi - hi, (r - k) * p * s.step);
+    }
+}
+template <typename T>
+TNC_FN T *tnc_dft_stages(const tnc_dft_table<T> &w, int64_t beside, T *x, T *y) {
     int64_t rest = w.n, done = 1;
     __syncthreads();
     while (rest > 1) {
-        const int64_t r = dft_next_radix(rest);
-        const dft_stage s = {&w, x, x + w.n, y, y + w.n, r, rest / r, done, done};
-        double *from = x;
-        for (int64_t i = threadIdx.x; i < s.m * done; i += DFT_THREADS)
-            dft_radix(&s, i / done, i % done, i % done + 1);
+        const int64_t r = dft_next_radix(rest), wide = done * beside;
+        const tnc_dft_stage<T> s = {w, x, y, w.n * beside, r, rest / r, wide, done};
+        T *from = x;
+        for (int64_t i = threadIdx.x; i < s.m * wide; i += DFT_THREADS) {
+            const int64_t p = i / wide, q = i % wide;
+            if (r == 4)
+                tnc_dft_radix4(s, p, q);
+            else if (r == 2)
+                tnc_dft_radix2(s, p, q);
+            else
+                tnc_dft_radix_odd(s, p, q);
+        }
         __syncthreads();
         x = y;
         y = from;
@@ -25075,141 +25432,260 @@ TNC_FN double *tnc_dft_line(const dft_roots &w, double *x, double *y) {
     }
     return x;
 }
-TNC_FN void tnc_dft_times_chirp(const tnc_dft &a, double *x) {
-    for (int64_t k = threadIdx.x; k < a.n; k += DFT_THREADS) {
-        const double re = x[k] * a.chirp_re[k] - x[a.m + k] * a.chirp_im[k];
-        x[a.m + k] = x[k] * a.chirp_im[k] + x[a.m + k] * a.chirp_re[k];
-        x[k] = re;
+template <typename T>
+TNC_FN void tnc_dft_twist(const tnc_dft<T> &a, const T *x, T *y) {
+    const int64_t side = DFT_TWIST / (int64_t)sizeof(T), columns = a.m / a.large;
+    for (int64_t i = threadIdx.x; i < a.m; i += DFT_THREADS) {
+        const int64_t k = i / columns, c = i % columns, to = c * a.large + k;
+        double base_re, base_im, part_re, part_im;
+        dft_fine_root(&a.fine, k * (c - c % side), &base_re, &base_im);
+        dft_fine_root(&a.fine, k * (c % side), &part_re, &part_im);
+        const T wr = tnc_dft_re((T)base_re, (T)base_im, (T)part_re, (T)part_im),
+                wi = tnc_dft_im((T)base_re, (T)base_im, (T)part_re, (T)part_im);
+        y[to] = tnc_dft_re(x[i], x[a.m + i], wr, wi);
+        y[a.m + to] = tnc_dft_im(x[i], x[a.m + i], wr, wi);
     }
 }
-TNC_FN double *tnc_dft_convolve(const tnc_dft &a, double *x, double *y) {
-    double *at, *to;
-    tnc_dft_times_chirp(a, x);
-    at = tnc_dft_line(a.roots, x, y);
+template <typename T>
+TNC_FN T *tnc_dft_line(const tnc_dft<T> &a, T *x, T *y) {
+    T *at = tnc_dft_stages(a.roots, a.large ? a.m / a.large : 1, x, y), *to = at == x ? y : x;
+    if (!a.large) return at;
+    tnc_dft_twist(a, at, to);
+    return tnc_dft_stages(a.across, a.large, to, at);
+}
+
+template <typename T>
+TNC_FN void tnc_dft_times_chirp(const tnc_dft<T> &a, const T *xr, const T *xi, T *y) {
+    for (int64_t k = threadIdx.x; k < a.b; k += DFT_THREADS) {
+        const T re = tnc_dft_re(xr[k], xi[k], a.chirp.re[k], a.chirp.im[k]);
+        const T im = tnc_dft_im(xr[k], xi[k], a.chirp.re[k], a.chirp.im[k]);
+        y[k] = re;
+        y[a.m + k] = im;
+    }
+}
+template <typename T>
+TNC_FN T *tnc_dft_convolve(const tnc_dft<T> &a, T *x, T *y) {
+    T *at, *to;
+    tnc_dft_times_chirp(a, x, x + a.m, x);
+    at = tnc_dft_line(a, x, y);
     to = at == x ? y : x;
     for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
-        const double re = at[k] * a.filter_re[k] - at[a.m + k] * a.filter_im[k];
-        const double im = at[k] * a.filter_im[k] + at[a.m + k] * a.filter_re[k];
-        to[k] = im;
-        to[a.m + k] = re;
+        to[a.m + k] = tnc_dft_re(at[k], at[a.m + k], a.filter.re[k], a.filter.im[k]);
+        to[k] = tnc_dft_im(at[k], at[a.m + k], a.filter.re[k], a.filter.im[k]);
     }
-    at = tnc_dft_line(a.roots, to, at);
-    for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
-        const double re = at[a.m + k];
-        at[a.m + k] = at[k];
-        at[k] = re;
-    }
+    at = tnc_dft_line(a, to, at);
+    tnc_dft_times_chirp(a, at + a.m, at, at);
     __syncthreads();
-    tnc_dft_times_chirp(a, at);
     return at;
 }
-
-static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_filter(tnc_dft a) {
-    double *x = a.room, *from;
+template <typename T>
+static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_filter(tnc_dft<T> a) {
+    T *x = a.room, *from;
     for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
-        const int64_t i = k < a.n ? k : a.m - k;
-        x[k] = i < a.n ? a.chirp_re[i] : 0;
-        x[a.m + k] = i < a.n ? -a.chirp_im[i] : 0;
+        const int64_t i = k < a.b ? k : a.m - k;
+        x[k] = i < a.b ? a.chirp.re[i] : 0;
+        x[a.m + k] = i < a.b ? -a.chirp.im[i] : 0;
     }
-    from = tnc_dft_line(a.roots, x, x + 2 * a.m);
+    from = tnc_dft_line(a, x, x + 2 * a.m);
     for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
-        a.filter_re[k] = from[k] / (double)a.m;
-        a.filter_im[k] = from[a.m + k] / (double)a.m;
+        a.filter.re[k] = (T)((double)from[k] / (double)a.m);
+        a.filter.im[k] = (T)((double)from[a.m + k] / (double)a.m);
     }
 }
 
-TNC_FN tnc_c128 tnc_dft_load(const tnc_dft &a, const char *line, int64_t k) {
-    return tnc_move<TNC_C128>::load(line + k * a.x_step, a.x_dtype, a.x_dtype);
+template <typename T>
+TNC_FN void tnc_dft_unpack(const tnc_dft<T> &a, T *re, T *im, int64_t k) {
+    const int64_t at = a.b - k;
+    const T half = (T)0.5, ar = re[k], ai = im[k], br = re[at], bi = im[at];
+    const T pr = half * (ar + br), pi = half * (ai - bi), mr = half * (ar - br),
+            mi = half * (ai + bi);
+    const T ur = tnc_dft_re(mr, mi, a.turn.re[k], a.turn.im[k]),
+            ui = tnc_dft_im(mr, mi, a.turn.re[k], a.turn.im[k]);
+    re[k] = pr + ui, im[k] = pi - ur;
+    re[at] = pr - ui, im[at] = -(pi + ur);
 }
-static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_lines(tnc_dft a) {
+template <typename T>
+TNC_FN void tnc_dft_pack(const tnc_dft<T> &a, T *re, T *im, int64_t k) {
+    const int64_t at = a.b - k;
+    const T sign = a.inverse ? (T)-1 : (T)1, ar = re[k], ai = im[k], br = re[at], bi = im[at];
+    const T pr = ar + br, pi = sign * (ai - bi), mr = ar - br, mi = sign * (ai + bi);
+    const T ur = tnc_dft_re(mr, mi, a.turn.re[k], a.turn.im[k]),
+            ui = tnc_dft_im(mr, mi, a.turn.re[k], a.turn.im[k]);
+    re[k] = pr - ui, im[k] = pi + ur;
+    re[at] = pr + ui, im[at] = ur - pi;
+}
+template <typename T>
+TNC_FN void tnc_dft_halves(const tnc_dft<T> &a, T *re, T *im, bool pack) {
+    __syncthreads();
+    for (int64_t k = threadIdx.x; 2 * k <= a.b; k += DFT_THREADS) {
+        if (!k) {
+            const T x = re[0], y = im[0];
+            re[0] = x + y, im[0] = x - y;
+        } else if (pack) {
+            tnc_dft_pack(a, re, im, k);
+        } else {
+            tnc_dft_unpack(a, re, im, k);
+        }
+    }
+    __syncthreads();
+}
+
+template <typename T>
+TNC_FN T tnc_dft_load(const tnc_dft<T> &a, const char *line, int64_t k, int part) {
+    if (k >= a.in || (part && !a.pairs)) return 0;
+    return ((const T *)(const void *)(line + k * a.x_step))[part];
+}
+template <typename T>
+TNC_FN void tnc_dft_enter(const tnc_dft<T> &a, const char *line, T *re, T *im) {
+    for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
+        const bool mirrored = a.hermitian && !a.to && 2 * k > a.n;
+        const int64_t at = mirrored ? a.n - k : k;
+        T x = 0, y = 0;
+        if (a.of) {
+            x = tnc_dft_load(a, line, 2 * k, 0), y = tnc_dft_load(a, line, 2 * k + 1, 0);
+        } else if (k < a.b) {
+            x = tnc_dft_load(a, line, at, 0), y = tnc_dft_load(a, line, at, 1);
+            if (a.hermitian && !k) y = a.to ? tnc_dft_load(a, line, a.b, 0) : 0;
+        }
+        re[k] = x;
+        im[k] = mirrored && at < a.in ? -y : y;
+    }
+    __syncthreads();
+    if (a.to) tnc_dft_halves(a, re, im, true);
+}
+template <typename T>
+TNC_FN void tnc_dft_leave(const tnc_dft<T> &a, char *line, T *re, T *im) {
+    const T scale = (T)a.scale, im_scale = a.of && a.inverse ? -scale : scale;
+    if (a.of) tnc_dft_halves(a, re, im, false);
+    for (int64_t k = threadIdx.x; k < a.count; k += DFT_THREADS) {
+        T *to = (T *)(void *)(line + k * a.y_step);
+        if (a.hermitian) {
+            to[0] = k >= a.n ? 0 : a.to ? (k % 2 ? im : re)[k / 2] * scale : re[k] * scale;
+            continue;
+        }
+        const bool mirrored = a.of && k > a.b;
+        const int64_t at = mirrored ? a.n - k : k;
+        T x = 0, y = 0;
+        if (k < a.n && a.of && k == a.b) {
+            x = im[0] * scale;
+        } else if (k < a.n) {
+            x = re[at] * scale;
+            y = a.of && !at ? (T)0 * im_scale : im[at] * im_scale;
+        }
+        to[0] = x;
+        to[1] = mirrored && k < a.n ? -y : y;
+    }
+    __syncthreads();
+}
+template <typename T>
+static __global__ void __launch_bounds__(DFT_THREADS) tnc_dft_lines(tnc_dft<T> a) {
+    const bool turned = a.inverse && !a.of && !a.to;
     for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x) {
-        double *one = a.room + blockIdx.x * 4 * a.m, *two = one + 2 * a.m, *at;
-        double *re = one + (a.inverse ? a.m : 0), *im = one + (a.inverse ? 0 : a.m);
+        T *one = a.room + blockIdx.x * 4 * a.m, *two = one + 2 * a.m, *at;
         int64_t place[2];
         tnc_far_to(a.lines, line, place);
-        for (int64_t k = threadIdx.x; k < a.m; k += DFT_THREADS) {
-            tnc_c128 v = {0, 0};
-            if (k < a.in) v = tnc_dft_load(a, a.x + place[1], k);
-            re[k] = v.re;
-            im[k] = v.im;
-        }
+        tnc_dft_enter(a, a.x + place[1], one + (turned ? a.m : 0), one + (turned ? 0 : a.m));
+        at = a.m == a.b ? tnc_dft_line(a, one, two) : tnc_dft_convolve(a, one, two);
         __syncthreads();
-        at = a.m == a.n ? tnc_dft_line(a.roots, one, two) : tnc_dft_convolve(a, one, two);
-        __syncthreads();
-        for (int64_t k = threadIdx.x; k < a.count; k += DFT_THREADS) {
-            tnc_c128 v = {0, 0};
-            if (k < a.out) {
-                v.re = at[k + (a.inverse ? a.m : 0)] * a.scale;
-                v.im = at[k + (a.inverse ? 0 : a.m)] * a.scale;
-            }
-            tnc_move<TNC_C128>::store(a.y + place[0] + k * a.y_step, a.y_dtype, a.y_dtype, v);
-        }
-        __syncthreads();
+        tnc_dft_leave(a, a.y + place[0], at + (turned ? a.m : 0), at + (turned ? 0 : a.m));
     }
 }
 
-static unsigned dft_blocks(const tnc_dft &a) {
+template <typename T>
+static unsigned dft_blocks(const tnc_dft<T> &a) {
     const int64_t most = ((int64_t)1 << 23) / a.m + 1;
     return tnc_blocks(a.lines.n < most ? a.lines.n : most, 1) < DFT_BLOCKS
                ? tnc_blocks(a.lines.n < most ? a.lines.n : most, 1)
                : (unsigned)DFT_BLOCKS;
 }
-static void dft_plan(tnc_dft *a, const tn_frame *f) {
+template <typename T>
+static tnc_dft_table<T> dft_table_of(T **at, int64_t n, int64_t count) {
+    const tnc_dft_table<T> t = {*at, *at + count, n};
+    *at += 2 * count;
+    return t;
+}
+template <typename T>
+static void dft_plan(tnc_dft<T> *a, const tn_frame *f) {
     TN_ARGS(dft, args, f);
     const tn_operand x = tn_operand_of(f->in[0]), y = tn_operand_of(f->out[0]);
     const int d = tnc_dim(args->dim, x.ndim);
-    double *at = (double *)f->scratch;
     tn_walk_plan p;
     memset(a, 0, sizeof *a);
     a->n = args->n;
-    a->m = dft_inner(args->n);
+    a->pairs = x.dtype == TN_C64 || x.dtype == TN_C128;
+    a->hermitian = args->hermitian;
+    a->to = args->hermitian && args->n % 2 == 0;
+    a->of = !args->hermitian && !a->pairs && args->n % 2 == 0;
+    a->b = a->of || a->to ? a->n / 2 : a->n;
+    a->m = dft_inner(a->b);
+    a->large = dft_large_rows(a->m);
     a->in = x.size[d] < a->n ? x.size[d] : a->n;
     a->count = args->count;
-    a->out = a->count < a->n ? a->count : a->n;
     a->scale = args->scale;
     a->inverse = args->inverse;
     a->x = x.at;
     a->y = y.at;
     a->x_step = x.stride[d] * x.bytes;
     a->y_step = y.stride[d] * y.bytes;
-    a->x_dtype = x.dtype;
-    a->y_dtype = y.dtype;
     tnc_plan_begin(&p, 2);
     for (int i = 0; i < x.ndim; i++)
         if (i != d) tnc_plan_within(&p, y.size[i], y.stride[i] * y.bytes, x.stride[i] * x.bytes, 0);
     a->lines = tnc_far_of<2>(p);
-    a->roots.n = a->m;
-    a->roots.re = at;
-    a->roots.im = at + a->m;
-    at += 2 * a->m;
-    if (a->m != a->n) {
-        a->filter_re = at;
-        a->filter_im = at + a->m;
-        a->chirp_re = at + 2 * a->m;
-        a->chirp_im = a->chirp_re + a->n;
-        at = a->chirp_im + a->n;
+}
+template <typename T>
+static int64_t dft_tables(tnc_dft<T> *a, const tn_frame *f) {
+    const int64_t coarse = a->large ? dft_coarse(a->m) : 0, fine = a->large ? (int64_t)DFT_FINE : 0,
+                  b = a->b, down = a->large ? a->large : a->m,
+                  along = a->large ? a->m / a->large : 0, turn = a->of || a->to ? b / 2 + 1 : 0,
+                  chirp = a->m != b ? b : 0, filter = a->m != b ? a->m : 0;
+    const int64_t numbers =
+        2 * (down + along + turn + chirp + filter) + 4 * a->m * (int64_t)dft_blocks(*a);
+    if (f->scratch) {
+        double *at = (double *)f->scratch;
+        T *next = (T *)(void *)(at + 2 * (coarse + fine));
+        a->fine.coarse_re = at, a->fine.coarse_im = at + coarse;
+        a->fine.fine_re = at + 2 * coarse, a->fine.fine_im = a->fine.fine_re + fine;
+        a->roots = dft_table_of(&next, down, down);
+        a->across = dft_table_of(&next, along, along);
+        a->turn = dft_table_of(&next, turn ? a->n : 0, turn);
+        a->chirp = dft_table_of(&next, chirp, chirp);
+        a->filter = dft_table_of(&next, filter, filter);
+        a->room = next;
     }
-    a->room = at;
+    return 16 * (coarse + fine) + numbers * (int64_t)sizeof(T);
+}
+static bool dft_is_narrow(const tn_frame *f) {
+    const int dtype = tn_operand_of(f->in[0]).dtype;
+    return dtype == TN_F32 || dtype == TN_C64;
+}
+template <typename T>
+static bool dft_prepare_as(tn_frame *f) {
+    tnc_dft<T> a;
+    dft_plan(&a, f);
+    if (a.m > INT64_MAX / 8 / (16 + 4 * (int64_t)DFT_BLOCKS))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_device_scratch(f, dft_tables(&a, f)) != NULL;
 }
 static bool dft_prepare(tn_frame *f) {
-    tnc_dft a;
-    int64_t each;
     if (!tn_numel(f->out[0])) return true;
+    return dft_is_narrow(f) ? dft_prepare_as<float>(f) : dft_prepare_as<double>(f);
+}
+template <typename T>
+static void dft_run_as(tn_frame *f) {
+    const cudaStream_t s = tnc_stream(f);
+    tnc_dft<T> a;
     dft_plan(&a, f);
-    if (a.m > INT64_MAX / 8 / (8 + 4 * (int64_t)DFT_BLOCKS))
-        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
-    each = 2 * a.m + 4 * a.m * dft_blocks(a);
-    if (a.m != a.n) each += 2 * a.m + 2 * a.n;
-    return tn_device_scratch(f, each * 8) != NULL;
+    dft_tables(&a, f);
+    TNC_LAUNCH_PLAIN((tnc_dft_roots<T>), tnc_blocks(a.m, DFT_THREADS), DFT_THREADS, s, a);
+    if (a.m != a.b) TNC_LAUNCH((tnc_dft_filter<T>), 1, DFT_THREADS, s, a);
+    TNC_LAUNCH((tnc_dft_lines<T>), dft_blocks(a), DFT_THREADS, s, a);
 }
 static void dft_run(tn_frame *f) {
-    const cudaStream_t s = tnc_stream(f);
-    tnc_dft a;
     if (!tn_numel(f->out[0])) return;
-    dft_plan(&a, f);
-    TNC_LAUNCH_PLAIN((tnc_dft_roots), tnc_blocks(a.m, DFT_THREADS), DFT_THREADS, s, a);
-    if (a.m != a.n) TNC_LAUNCH((tnc_dft_filter), 1, DFT_THREADS, s, a);
-    TNC_LAUNCH((tnc_dft_lines), dft_blocks(a), DFT_THREADS, s, a);
+    if (dft_is_narrow(f))
+        dft_run_as<float>(f);
+    else
+        dft_run_as<double>(f);
 }
 
 static const tn_device_row dft_table[] = {{"dft", false, NULL, dft_prepare, dft_run}};

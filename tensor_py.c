@@ -723,9 +723,18 @@ static const struct {
     {"is larger than the padded input, ", "Output size is too small.", false},
     {"expected sizes of at least 1, except for N",
      "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input.", false},
-    {"stride (0) must be from 1", "stride should not be zero.", false},
-    {"output_size (-1) must be from 0",
-     "elements of output_size must be greater than or equal to 0.", false},
+    {"stride (0", "stride should not be zero.", false},
+    {"kernel_size must have 1 or", "kernel_size must either be a single int, or a tuple of ints.",
+     false},
+    {"(batch mode) tensor with non-zero dimensions behind",
+     "Expected input to have non-zero size for non-batch dimensions.", false},
+    {"Input dimension should be at least", NULL, true},
+    {"invalid output_size, dim ", NULL, true},
+    {"set_data: a tensor is sparse",
+     "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
+     "tensor type.",
+     false},
+    {"output_size (-", "elements of output_size must be greater than or equal to 0.", false},
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},
@@ -3268,14 +3277,22 @@ static const char *const py_docs_comment[] = {
     "self (*) -> (*)",
     /* dft */
     "The discrete Fourier transform of length n along dim, times scale: self is cropped or gets zeros\n"
-    "behind it to have n elements, and the result likewise to have count.\n"
-    "self (*) -> (*) complex, float32, float64 or complex",
+    "behind it to have n elements, and the result likewise to have count. With hermitian, self is the\n"
+    "first half of a signal whose other half mirrors it, n / 2 + 1 elements at most, and the result is\n"
+    "real.\n"
+    "self (*) -> (*) complex, or real with hermitian; float32, float64 or complex",
     /* diagonal */
     "The diagonal of dim1 and dim2, moved right by `offset`, as the last dimension. A view.\n"
     "self (n, m) -> (min(n, m - offset))",
     /* digamma */
     "The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN.\n"
     "(*) -> (*), floating",
+    /* dirichlet_grad */
+    "The derivative of a beta number x in its first parameter alpha at the same probability, over 1 -\n"
+    "x; total is the sum of both parameters. Of a row of Dirichlet numbers, whose concentrations add\n"
+    "up to total, the gradient in alpha is grad (incoming - sum(x incoming)). NaN where x is not\n"
+    "within 0..1 or alpha is not positive.\n"
+    "(*), (*), (*) -> broadcast, floating",
     /* distributed_all_gather */
     "The inputs of all ranks, one after the other in the order of ranks, into every rank's output.\n"
     "input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype",
@@ -3772,7 +3789,7 @@ static const char *const py_docs_comment[] = {
     "(*), (*) -> (*)",
     /* lerp */
     "self + weight * (end - self), computed from end for weights of 1/2 and more. All tensors have one\n"
-    "dtype, except a weight without dimensions.\n"
+    "dtype, except a weight without dimensions, and out= beside a number as weight.\n"
     "(*), (*), (*) -> broadcast",
     /* lgamma */
     "The logarithm of the absolute value of the gamma function; infinite at 0 and at negative\n"
@@ -4432,7 +4449,8 @@ static const char *const py_docs_comment[] = {
     "(*), (*) -> broadcast",
     /* sample_dirichlet */
     "Numbers of the Dirichlet distribution: each row of the last dimension is positive and adds up to\n"
-    "1. self has the concentrations.\n"
+    "1. self has the concentrations. The gradient is that of the numbers whose probabilities stay\n"
+    "(_dirichlet_grad).\n"
     "self (.., n) -> (.., n), floating",
     /* scaled_dot_product_attention */
     "softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true\n"
@@ -4536,7 +4554,7 @@ static const char *const py_docs_comment[] = {
     "log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.\n"
     "(*) -> (*), floating",
     /* softshrink */
-    "self moved towards 0 by lambd; 0 where |self| is at most lambd.\n"
+    "self moved towards 0 by lambd, which is not negative; 0 where |self| is at most lambd.\n"
     "(*) -> (*), floating",
     /* softsign */
     "self / (1 + |self|).\n"
@@ -4706,8 +4724,14 @@ static const char *const py_docs_comment[] = {
     "tensors (3), (3) -> (2, 3)",
     /* standard_gamma */
     "Numbers of the gamma distribution of rate 1, each of the shape that self's element says; NaN\n"
-    "below 0.\n"
+    "below 0. The gradient is that of the number whose probability stays (_standard_gamma_grad).\n"
     "self (*) -> (*), floating",
+    /* standard_gamma_grad */
+    "The derivative of a draw of _standard_gamma in self, the shape, at the value output of the draw:\n"
+    "the quantile moves, the probability stays. -(dF / da) / f, F the distribution function igamma and\n"
+    "f its density: M. Figurnov et al., \"Implicit reparameterization gradients\", 2018. NaN where self\n"
+    "is not positive or output is negative.\n"
+    "(*), (*) -> broadcast, floating",
     /* std */
     "The standard deviation: the square root of var.\n"
     "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
@@ -4969,6 +4993,7 @@ static const char *const py_docs_place[] = {
     NULL /* dft */,
     NULL /* diagonal */,
     "special.digamma special.psi" /* digamma */,
+    NULL /* dirichlet_grad */,
     NULL /* distributed_all_gather */,
     NULL /* distributed_all_reduce */,
     NULL /* distributed_all_to_all */,
@@ -5377,6 +5402,7 @@ static const char *const py_docs_place[] = {
     NULL /* squeeze_dims */,
     NULL /* stack */,
     NULL /* standard_gamma */,
+    NULL /* standard_gamma_grad */,
     NULL /* std */,
     NULL /* stft */,
     NULL /* sub */,
@@ -11422,6 +11448,12 @@ static bool py_function_mark_dirty(const py_apply *a) {
         int input;
         if (!py_function_dirty_one(a, o, i)) return false;
         input = py_function_input(a, o);
+        if (input < 0 &&
+            PyErr_WarnEx(PyExc_UserWarning,
+                         "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is "
+                         "not an input, there is no need to pass it to mark_dirty().",
+                         1))
+            return false;
         if (input >= 0 && !tn_function_written(ctx->f, input)) return false;
     }
     return true;
@@ -11866,6 +11898,12 @@ static PyObject *py_context_saved(PyObject *self, void *unused) {
     }
     return all;
 }
+static PyObject *py_context_variables(PyObject *self, void *unused) {
+    if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                     "'saved_variables' is deprecated; use 'saved_tensors'", 1))
+        return NULL;
+    return py_context_saved(self, unused);
+}
 static PyObject *py_context_needs(PyObject *self, void *unused) {
     PyObject *needs = ((py_context *)self)->needs;
     (void)unused;
@@ -11928,6 +11966,7 @@ static PyMethodDef py_context_methods[] = {
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef py_context_attributes[] = {
     {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
+    {"saved_variables", py_context_variables, NULL, "the old name of saved_tensors", NULL},
     {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
     {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
@@ -12273,12 +12312,43 @@ static bool py_pass_call(const py_pass *p, const char *file, int line) {
     return tn_backward_all_at(file, line, p->outputs, p->seeds, &a);
 }
 
+/* torch's error of a seed of another shape than its output's. Returns false. */
+static bool py_pass_refuse(const py_pass *p, int64_t i) {
+    PyObject *seed = py_wrap_borrowed(p->seeds[i]), *output = py_wrap_borrowed(p->outputs.at[i]);
+    PyObject *has = seed ? PyObject_GetAttrString(seed, "shape") : NULL;
+    PyObject *wants = output ? PyObject_GetAttrString(output, "shape") : NULL;
+    if (has && wants)
+        PyErr_Format(PyExc_RuntimeError,
+                     "Mismatch in shape: grad_output[%zd] has a shape of %S and output[%zd] has a "
+                     "shape of %S.",
+                     (Py_ssize_t)i, has, (Py_ssize_t)i, wants);
+    Py_XDECREF(seed);
+    Py_XDECREF(output);
+    Py_XDECREF(has);
+    Py_XDECREF(wants);
+    return false;
+}
+
+/* Whether the seeds have their outputs' shapes; false with an exception. */
+static bool py_pass_fits(const py_pass *p) {
+    for (int64_t i = 0; p->seeds && i < p->outputs.n; i++) {
+        const tn_tensor *seed = p->seeds[i], *of = p->outputs.at[i];
+        if (!seed || !tn_needs_grad(of)) continue;
+        const tn_ints a = tn_shape(seed), c = tn_shape(of);
+        bool same = a.n == c.n;
+        for (int64_t d = 0; same && d < a.n; d++) same = a.at[d] == c.at[d];
+        if (!same) return py_pass_refuse(p, i);
+    }
+    return true;
+}
+
 /* Runs a pass with the GIL released if it lasts. false: an error of the library, or
  * an exception. */
 static bool py_pass_run(const py_pass *p) {
     const char *file;
     int line;
     bool lasts = py.parallel > 0, stops, ok;
+    if (!py_pass_fits(p)) return false;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
         /* through the whole graph, until PY_LONG elements are counted */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
@@ -12346,6 +12416,25 @@ static bool py_backward_inner(py_pass *p) {
     return ok;
 }
 
+/* torch's warning of backward(create_graph=True), once a process; false: it raises. */
+static bool py_backward_warns(void) {
+    PyObject *module = PyImport_ImportModule("tensorh._overloads");
+    PyObject *done =
+        !module
+            ? NULL
+            : PyObject_CallMethod(
+                  module, "warn_once", "ss",
+                  "Using backward() with create_graph=True will create a reference cycle between "
+                  "the parameter and its gradient which can cause a memory leak. We recommend "
+                  "using autograd.grad when creating the graph to avoid this. If you have to use "
+                  "this function, make sure to reset the .grad fields of your parameters to None "
+                  "after use to break the cycle and avoid the leak.",
+                  "create_graph");
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 /* The rest of a backward: flags and inputs. Takes what is set in p. */
 static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create, PyObject *in) {
     py_tensors inputs = {NULL, inputs.few, 0, {NULL}};
@@ -12354,6 +12443,7 @@ static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create
     bool ok = creates >= 0 && retains >= 0;
     p->create = creates > 0;
     p->retain = retains > 0;
+    if (ok && p->create) ok = py_backward_warns();
     if (ok && in && in != Py_None) {
         ok = py_tensors_of(&inputs, "inputs", in, false);
         if (ok && !inputs.n) {
@@ -12556,12 +12646,13 @@ static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(tn_is_inference(py_of(self)));
 }
 
-/* x.data: the same memory, without history and without a place on the tape. */
+/* x.data: the same memory, without history and without a place on the tape. Writes through it are
+ * not counted as writes to x. */
 static PyObject *py_tensor_data(PyObject *self, void *unused) {
     const tn_detach_args a = {py_of(self)};
     (void)unused;
     tn_tensor *t = tn_detach_at(NULL, 0, &a);
-    return t ? py_wrap(tn_take(t)) : py_raise();
+    return t && tn_count_apart(t) ? py_wrap(tn_take(t)) : py_raise();
 }
 
 static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {

@@ -301,6 +301,11 @@ class Writer:
     def _dtype(self, o):
         self._global("torch", name_of(o))
 
+    def _layout(self, o):
+        self._global("torch.serialization", "_get_layout")
+        self._save(str(o))
+        self._out += b"\x85R"
+
     def _device(self, o):
         self._global("torch", "device")
         self._save(o.type)
@@ -399,9 +404,7 @@ class Writer:
         more = (t.shape, t.is_coalesced()) if t.is_sparse else (t.shape,)
         self._global("torch._utils", "_rebuild_sparse_tensor")
         self._out += _MARK
-        self._global("torch.serialization", "_get_layout")
-        self._save(str(t.layout))
-        self._out += b"\x85R"
+        self._layout(t.layout)
         self._save((*(p.detach() for p in parts_of(t)), *more))
         self._out += b"tR"
         self._remember(t)
@@ -441,6 +444,7 @@ _SAVERS = {
     frozenset: Writer._set,
     _C.Size: Writer._size,
     _C.dtype: Writer._dtype,
+    type(_C.strided): Writer._layout,
     _C.device: Writer._device,
     _C.Tensor: Writer._tensor,
     _C.Parameter: Writer._parameter,

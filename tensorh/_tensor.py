@@ -241,6 +241,12 @@ def __deepcopy__(self, memo):
         other.grad = copy.deepcopy(self.grad, memo)
     for name, value in self.__dict__.items():
         other.__dict__[name] = copy.deepcopy(value, memo)
+    if type(self) is not _C.Tensor:
+        import copyreg
+
+        for name in copyreg._slotnames(type(self)):
+            if hasattr(self, name):
+                setattr(other, name, copy.deepcopy(getattr(self, name), memo))
     return other
 
 

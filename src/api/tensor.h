@@ -101,8 +101,12 @@ TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
 /* The first element in CPU memory, borrowed from t; the others lie at the strides. NULL on other
  * devices. Autograd does not see writes through the pointer: call tn_touch after them. */
 TN_API void *tn_data(const tn_tensor *t);
-TN_API bool tn_touch(tn_tensor *t);              /* counts a write */
-TN_API int64_t tn_version(const tn_tensor *t);   /* number of counted writes */
+TN_API bool tn_touch(tn_tensor *t);            /* counts a write */
+TN_API int64_t tn_version(const tn_tensor *t); /* number of counted writes */
+/* From now on writes through t and through what is made of it are not counted for the tensors that
+ * it shares memory with: autograd does not see them there, as through x.data of PyTorch. t must be
+ * no view, such as a result of tn_detach. */
+TN_API bool tn_count_apart(tn_tensor *t);
 TN_API bool tn_is_view(const tn_tensor *t);      /* shares the memory of another tensor */
 TN_API bool tn_is_wrapped(const tn_tensor *t);   /* lies in memory that is not the library's */
 TN_API bool tn_is_read_only(const tn_tensor *t); /* wrapped memory that must not be written */

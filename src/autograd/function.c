@@ -52,7 +52,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     e->of = t;
     e->out = -1;
     e->packed = NULL;
-    e->version = tni_load_relaxed(&t->storage->version);
+    e->version = tni_load_relaxed(tni_version_of(t));
     e->t = t;
     e->storage = t->storage;
     /* A leaf stands for itself; of others a header with the history of this moment is kept. */
@@ -95,7 +95,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     e = &f->saved[i];
     if (e->packed) return function_unpack(b, f, e);
     /* The tensor must have the same memory and version as when it was saved. */
-    if (e->t->storage != e->storage || tni_load_relaxed(&e->storage->version) != e->version) {
+    if (e->t->storage != e->storage || tni_load_relaxed(tni_version_of(e->t)) != e->version) {
         tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place after it was saved",
                   f->row->name, i);
         return NULL;

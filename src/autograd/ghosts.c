@@ -27,13 +27,16 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
 /* Whether the saved storage is as it was when the call saved it. */
 static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
                           const tni_storage *storage, int i) {
-    uint32_t now = tni_load_relaxed(&storage->version);
-    if (TNI_LIKELY(now == s->version)) return true;
+    const bool apart = s->version >> 31;
+    const uint32_t then = s->version & 0x7fffffffu,
+                   now =
+                       tni_load_relaxed(apart ? &storage->apart : &storage->version) & 0x7fffffffu;
+    if (TNI_LIKELY(now == then)) return true;
     tni_error(b, TN_AUTOGRAD,
               "%s %d, which the gradient of %s reads, was modified in place after the call: it is "
               "at version %u, expected %u",
               i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now,
-              s->version);
+              then);
     tni_node_error(b, n);
     return false;
 }

@@ -35,7 +35,7 @@ TN_PRIV void tni_packed_drop(tni_block *b, tni_packed *p) {
 
 /* What the hooks make of t, which they must not write; NULL with an error. */
 static void *pack_value(tni_block *b, const tni_saved_hooks *s, tn_tensor *t) {
-    const uint32_t version = tni_load_relaxed(&t->storage->version);
+    const uint32_t version = tni_load_relaxed(tni_version_of(t));
     tn_guard g = tn_guard_begin();
     void *value;
     tni_state(b)->no_grad |= TNI_NO_GRAD;
@@ -45,7 +45,7 @@ static void *pack_value(tni_block *b, const tni_saved_hooks *s, tn_tensor *t) {
     tn_guard_end(&g, NULL, 0);
     if (!b->failed && !value)
         tni_error(b, TN_INVALID, "a pack hook failed without setting an error");
-    if (!b->failed && tni_load_relaxed(&t->storage->version) != version)
+    if (!b->failed && tni_load_relaxed(tni_version_of(t)) != version)
         tni_error(b, TN_AUTOGRAD,
                   "A saved tensor pack hook is modifying its input in place. Tensors provided as "
                   "input to pack hook can not be modified by in-place operations as this can lead "

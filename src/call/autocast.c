@@ -87,7 +87,7 @@ static void cast_keep(tni_block *b, tn_tensor *weight, tn_tensor *cast) {
     }
     k->cast = cast;
     k->storage = weight->storage;
-    k->version = tni_load(&weight->storage->version);
+    k->version = tni_load(&weight->storage->version) + tni_load(&weight->storage->apart);
 }
 
 /* t in another dtype, by a call of a row, so that gradients follow. */
@@ -100,7 +100,7 @@ static tn_tensor *cast_of(tni_block *b, tn_tensor *t, tn_dtype to) {
     if (weight && calls->casts) {
         const cast_kept *k = cast_place(calls->casts, t);
         if (k->weight && k->cast->dtype == to && k->storage == t->storage &&
-            k->version == tni_load(&t->storage->version))
+            k->version == tni_load(&t->storage->version) + tni_load(&t->storage->apart))
             return k->cast;
     }
     cast = tnp_to_dtype(t, to, false, false);

@@ -65,7 +65,7 @@ typedef struct tni_slot {
     void *saved;
     /* input: the node it came from, or leaf tensor | 1; output: its pending gradient, counted */
     void *edge;
-    uint32_t version;  /* of the storage when saved */
+    uint32_t version;  /* when saved: tni_slot_version */
     uint32_t edge_out; /* which output of the edge's node */
     /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset); NUMBER: the
      * value; 0: sizes as output 0 */
@@ -80,6 +80,11 @@ enum {
     TNI_SLOT_OUT,
     TNI_SLOT_PACKED
 };
+/* The version of t with TNI_APART as its highest bit; more: writes that are under way. */
+TNI_INLINE uint32_t tni_slot_version(const tn_tensor *t, uint32_t more) {
+    return ((tni_load_relaxed(tni_version_of(t)) + more) & 0x7fffffffu) |
+           (uint32_t)(t->flags & TNI_APART) << 16;
+}
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
 TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
     return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);

@@ -165,7 +165,7 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
                 i);
         /* The base was written since: the view's history is made anew before it is read. */
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
-            t->edge_version != tni_load_relaxed(&t->storage->version) &&
+            t->edge_version != tni_load_relaxed(tni_version_of(t)) &&
             !tni_view_refresh(f->block, t))
             return false;
     }

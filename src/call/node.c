@@ -178,7 +178,7 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     }
     /* The version says later whether the memory was written since. */
     node_geometry(n, s, t, at);
-    s->version = tni_load_relaxed(&t->storage->version);
+    s->version = tni_slot_version(t, 0);
     s->saved = t->storage;
     s->kind = TNI_SLOT_SAVED;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
@@ -243,8 +243,7 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
     s->kind = TNI_SLOT_OUT;
     s->saved = t->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
-    s->version = tni_load_relaxed(&t->storage->version) +
-                 (k < f->ngiven ? 1u : 0u); /* this call's own write */
+    s->version = tni_slot_version(t, k < f->ngiven ? 1 : 0); /* this call's own write */
 }
 
 /* As tni_need, in short where a block of that size waits. */
@@ -330,7 +329,7 @@ TNI_INLINE void node_slot_flat(tni_slot *s, const tn_tensor *t, int64_t at, int 
     s->device = TN_CPU;
     if (!saves) return;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
-    s->version = tni_load_relaxed(&t->storage->version);
+    s->version = tni_slot_version(t, 0);
 }
 
 TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
@@ -364,7 +363,7 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
     n->refs = 1; /* of out, which nobody else knows yet */
     out->node = n;
     out->flags |= TNI_REQUIRES;
-    out->edge_version = tni_load_relaxed(&out->storage->version);
+    out->edge_version = tni_load_relaxed(tni_version_of(out));
     return true;
 }
 
@@ -407,7 +406,7 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
     t->node = n;
     t->node_out = (uint32_t)k;
     t->flags = (uint16_t)((t->flags | TNI_REQUIRES) & ~TNI_LEAF);
-    t->edge_version = tni_load_relaxed(&t->storage->version);
+    t->edge_version = tni_load_relaxed(tni_version_of(t));
     if (!old) return;
     if (t->flags & TNI_RETAIN) tni_watch_move(old, t);
     tni_node_drop(b, old);

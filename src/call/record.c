@@ -140,7 +140,7 @@ static void record_written(record_call *r, bool ok) {
         bool view = !f->out[k];
         for (int i = 0; i < f->nin && !view; i++)
             view = f->in[i] && f->in[i]->storage == f->out[k]->storage;
-        if (!view) tni_fetch_add_relaxed(&f->out[k]->storage->version, 1u);
+        if (!view) tni_fetch_add_relaxed(tni_version_of(f->out[k]), 1u);
     }
 }
 

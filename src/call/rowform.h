@@ -37,10 +37,10 @@
     .rules = (uint32_t)(kinds) | (uint32_t)(bits), .quick = TNI_SHORT_OF(kinds, bits)
 #define TNI_LOOK_OF(bits) ((bits)&TNI_RULES_LOOK ? tni_pointwise_look : NULL)
 /* Rows that make floats of floats by the loop alone have a short way (call/short.c). */
-#define TNI_SHORT_OF(kinds, bits)                                         \
-    ((kinds)&TNI_KINDS_F && !((kinds)&TNI_FLOATS_SINGLY) &&               \
-             !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TNI_RULES_LOOK)) \
-         ? tni_pointwise_short                                            \
+#define TNI_SHORT_OF(kinds, bits)                                                             \
+    ((kinds)&TNI_KINDS_F && !((kinds)&TNI_FLOATS_SINGLY) &&                                   \
+             !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TN_NUMBERS_FROM_0 | TNI_RULES_LOOK)) \
+         ? tni_pointwise_short                                                                \
          : NULL)
 
 /* row->rules: what a pointwise row does that others do not, each with a row that has it.
@@ -62,6 +62,7 @@
  *   TN_SAME_DTYPES          heaviside  two tensors of two dtypes
  *   TN_NO_INTEGER_QUOTIENT  addcdiv    integers as second and third tensor
  *   TN_NO_NEGATIVE_LIMITS   hardtanh   two negative numbers beside uint8
+ *   TN_NUMBERS_FROM_0       softshrink  numbers below 0, NaN, or beyond the range of the dtype
  * What it refuses by data, where it computes integers:
  *   TN_NO_ZERO_DIVISOR      fmod       a 0 in the second tensor
  *   TN_NO_NEGATIVE_POWER    pow        a negative number in the second tensor's place
@@ -86,6 +87,7 @@ enum tn_rules {
     TN_LOWER_BOUND = 1 << 17,
     TN_UPPER_BOUND = 1 << 18,
     TN_SAME_DTYPES = 1 << 19,
+    TN_NUMBERS_FROM_0 = 1 << 20,
     TNI_RULES_CHECK =
         TN_SAME_DTYPES | TN_ONE_DTYPE | TN_NO_INTEGER_QUOTIENT | TN_NO_NEGATIVE_LIMITS,
     TNI_RULES_LOOK = TN_NO_ZERO_DIVISOR | TN_NO_NEGATIVE_POWER | TN_LOWER_BOUND | TN_UPPER_BOUND

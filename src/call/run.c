@@ -22,7 +22,7 @@ TN_PRIV bool tni_look(tn_frame *f) {
 
 /* A load and a store, not one atomic step: one thread at a time writes a tensor. */
 static void run_bump(tn_tensor *t) {
-    uint32_t *version = &t->storage->version;
+    uint32_t *version = tni_version_of(t);
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
 }
 

@@ -232,7 +232,7 @@ static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row 
     for (int i = 1; i < s->nin; i++)
         if (s->in[i] && s->in[i]->storage == self->storage) return NULL;
     short_run(s, b, row->gen, args, self);
-    version = &self->storage->version;
+    version = tni_version_of(self);
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
     return self;
 }

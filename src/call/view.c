@@ -23,12 +23,12 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     tni_call c;
     tni_node *n;
     if (TNI_INFERENCE_ONLY) { /* no nodes: it requires grad as its base does, a leaf */
-        view->edge_version = tni_load_relaxed(&view->storage->version);
+        view->edge_version = tni_load_relaxed(tni_version_of(view));
         view->flags |= view->base->flags & (TNI_REQUIRES | TNI_LEAF);
         return true;
     }
     if (view->storage != view->base->storage) { /* left behind by tn_swap_data: its history stays */
-        view->edge_version = tni_load_relaxed(&view->storage->version);
+        view->edge_version = tni_load_relaxed(tni_version_of(view));
         return true;
     }
     /* The view's geometry within the base's, as arguments of the row. */

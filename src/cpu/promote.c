@@ -84,6 +84,13 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
+static bool promote_from_0(tn_frame *f, double v, tn_dtype common) {
+    const tni_dtype_info *d = tni_dtype((int)common);
+    return (v >= 0 && v <= d->largest) ||
+           tn_fail(f, TN_INVALID, "lambda must be in range [0, %g] for input dtype %s, found %g",
+                   d->largest, d->text, v);
+}
+
 /* Number parameters must fit the computed type: no fraction where integers are (unless the row cuts
  * it off), no imaginary part where reals are. */
 static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
@@ -108,6 +115,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
+            if (f->row->rules & TN_NUMBERS_FROM_0 && !promote_from_0(f, v, common)) return false;
             /* A double beside integers must be whole, or is cut by the row itself. */
             if (f->row->rules & TN_CUTS_NUMBERS) v = trunc(v);
             if (!tni_double_fits(f, p->name, v, (int)common)) return false;
@@ -120,7 +128,8 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
 static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     if (gen->nparam == gen->nfixed) return false;
-    return gen->props & TN_PROP_WORDS || common > TN_C128 || common < TN_F16;
+    return gen->props & TN_PROP_WORDS || f->row->rules & TN_NUMBERS_FROM_0 || common > TN_C128 ||
+           common < TN_F16;
 }
 
 /* --- dtype and shape -------------------------------------------------------------------------- */
@@ -212,7 +221,7 @@ TNI_INLINE tn_dtype promote_flat(tn_frame *f) {
     const tn_tensor *a = f->in[0], *first = a;
     const int nin = f->nin;
     TN_NOTE(tni_pointwise_note, note, f);
-    if (!a || f->row->rules & TN_TAKES_MASK) return TN_NO_DTYPE;
+    if (!a || f->row->rules & (TN_TAKES_MASK | TN_ONE_DTYPE)) return TN_NO_DTYPE;
     /* The first operand may be the repeated one: then the second says shape and dtype. */
     if (!tni_is_flat(a)) {
         if (nin < 2 || !tni_is_repeated(a) || !f->in[1] || !tni_is_flat(f->in[1]))
@@ -230,7 +239,8 @@ TNI_INLINE tn_dtype promote_flat(tn_frame *f) {
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-/* self, end and weight must have one dtype, except a weight without dimensions. */
+/* self, end and weight must have one dtype, except a weight without dimensions; beside a tensor as
+ * weight a given result, too. */
 static bool promote_one_dtype(tn_frame *f) {
     const tn_tensor *self = f->in[0], *end = f->in[1], *weight = f->in[2];
     const bool number = (weight->flags & TNI_NUMBER) != 0;
@@ -248,6 +258,9 @@ static bool promote_one_dtype(tn_frame *f) {
     if (number && tni_is_complex(weight->dtype) && !tni_is_complex(self->dtype))
         return tn_fail(f, TN_TYPE, "argument 'weight' is complex, but the tensors are %s",
                        info->text);
+    if (!number && f->ngiven && f->given[0]->dtype != self->dtype)
+        return tn_fail(f, TN_TYPE, "Found dtype %s but expected %s",
+                       tni_dtype(f->given[0]->dtype)->text, info->text);
     return true;
 }
 

@@ -132,8 +132,67 @@ static void schur_rows(double *x, int64_t ld, int64_t columns, const double *v, 
         if (n == 3) x[2] -= sum * t2;
     }
 }
+/* A reflection of three neighbours as the kernel columns_reflect3 reads it. What is not near the
+ * diagonal is brought up to date by many at a time. */
+typedef struct schur_step {
+    double v1, v2, tau, t1, t2, none;
+} schur_step;
+enum { SCHUR_TURNS = 16, SCHUR_BESIDE = 32 };
+
+static schur_step schur_step_of(const double *v, double tau) {
+    schur_step t = {0, 0, 0, 0, 0, 0};
+    t.v1 = v[1];
+    t.v2 = v[2];
+    t.tau = tau;
+    t.t1 = tau * v[1];
+    t.t2 = tau * v[2];
+    return t;
+}
+/* n turns of columns j to j + 2, j + 1 to j + 3, .. of x in rows [first, end). */
+static void schur_columns_later(const tni_planes *x, int64_t j, int64_t first, int64_t end,
+                                const schur_step *turns, int64_t n) {
+    double *at = (double *)(void *)x->at[0] + first + j * x->ld;
+    if (end > first && n > 0)
+        TNI_K(x->k, columns_reflect3_f64)(at, x->ld, end - first, &turns->v1, n);
+}
+/* n turns of rows i to i + 2, i + 1 to i + 3, .. in columns [first, end): columns of a tile that is
+ * turned over. */
+static void schur_rows_later(const tni_planes *x, int64_t i, int64_t first, int64_t end,
+                             const schur_step *turns, int64_t n) {
+    double tile[(SCHUR_TURNS + 2) * SCHUR_BESIDE] = {0};
+    for (int64_t c = first; c < end && n > 0; c += SCHUR_BESIDE) {
+        const int64_t wide = end - c < SCHUR_BESIDE ? end - c : (int64_t)SCHUR_BESIDE;
+        double *at = (double *)(void *)x->at[0] + i + c * x->ld;
+        for (int64_t k = 0; k < wide; k++)
+            for (int64_t r = 0; r < n + 2; r++) tile[r * SCHUR_BESIDE + k] = at[k * x->ld + r];
+        TNI_K(x->k, columns_reflect3_f64)(tile, SCHUR_BESIDE, wide, &turns->v1, n);
+        for (int64_t k = 0; k < wide; k++)
+            for (int64_t r = 0; r < n + 2; r++) at[k * x->ld + r] = tile[r * SCHUR_BESIDE + k];
+    }
+}
+/* The turns [from, k) reach the columns from `edge` on, the rows above them, and z. */
+static void schur_catch_up(const tni_schur *s, int64_t from, int64_t k, int64_t edge,
+                           const schur_step *turns) {
+    schur_rows_later(s->h, from, edge, s->last + 1, turns, k - from);
+    schur_columns_later(s->h, from, s->first, from, turns, k - from);
+    if (s->z) schur_columns_later(s->z, from, 0, s->n, turns, k - from);
+}
+/* The first column that the turns which begin with row k leave for later. */
+static int64_t schur_edge(const tni_schur *s, int64_t k) {
+    return k + SCHUR_TURNS + 2 < s->last + 1 ? k + SCHUR_TURNS + 2 : s->last + 1;
+}
+/* The reflection of the last two rows and columns. */
+static void schur_sweep_end(const tni_schur *s, int64_t k, const double *v, double tau) {
+    const int64_t ld = s->h->ld;
+    schur_rows(schur_at(s, k, k), ld, s->last - k + 1, v, tau, 2);
+    schur_columns(schur_at(s, s->first, k), ld, k + 2 - s->first, v, tau, 2);
+    if (s->z)
+        schur_columns((double *)(void *)s->z->at[0] + k * s->z->ld, s->z->ld, s->n, v, tau, 2);
+}
 /* A sweep over the block [l, i] that begins in row m with v. */
 static void schur_sweep(const tni_schur *s, int64_t l, int64_t i, int64_t m, double *v) {
+    schur_step turns[SCHUR_TURNS] = {{0, 0, 0, 0, 0, 0}};
+    int64_t from = m, edge = schur_edge(s, m);
     for (int64_t k = m; k < i; k++) {
         const int n = i - k + 1 < 3 ? 2 : 3;
         const int64_t end = k + 3 < i ? k + 3 : i;
@@ -146,10 +205,18 @@ static void schur_sweep(const tni_schur *s, int64_t l, int64_t i, int64_t m, dou
         } else if (m > l) {
             H(k, k - 1) *= 1 - tau;
         }
-        schur_rows(schur_at(s, k, k), s->h->ld, s->last - k + 1, v, tau, n);
-        schur_columns(schur_at(s, s->first, k), s->h->ld, end - s->first + 1, v, tau, n);
-        if (s->z)
-            schur_columns((double *)(void *)s->z->at[0] + k * s->z->ld, s->z->ld, s->n, v, tau, n);
+        if (n == 2) {
+            schur_catch_up(s, from, k, edge, turns);
+            schur_sweep_end(s, k, v, tau);
+            return;
+        }
+        turns[k - from] = schur_step_of(v, tau);
+        schur_rows(schur_at(s, k, k), s->h->ld, edge - k, v, tau, 3);
+        schur_columns(schur_at(s, from, k), s->h->ld, end - from + 1, v, tau, 3);
+        if (k + 1 - from < SCHUR_TURNS) continue;
+        schur_catch_up(s, from, k + 1, edge, turns);
+        from = k + 1;
+        edge = schur_edge(s, from);
     }
 }
 

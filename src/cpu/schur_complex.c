@@ -94,32 +94,71 @@ static tni_pair csch_reflection(tni_pair *v) {
     v[0] = tni_re_im(beta, 0);
     return tau;
 }
-/* Columns j and j + 1 of x, rows [first, end), times the reflection. */
-static void csch_columns(const tni_planes *x, int64_t j, int64_t first, int64_t end, tni_pair tau,
-                         tni_pair v, double t2) {
-    double *ar = (double *)(void *)x->at[0] + j * x->ld,
-           *ai = (double *)(void *)x->at[1] + j * x->ld, *br = ar + x->ld, *bi = ai + x->ld;
-    for (int64_t r = first; r < end; r++) {
-        const double re = tau.re * ar[r] - tau.im * ai[r] + t2 * br[r],
-                     im = tau.re * ai[r] + tau.im * ar[r] + t2 * bi[r];
-        ar[r] -= re;
-        ai[r] -= im;
-        br[r] -= re * v.re + im * v.im;
-        bi[r] -= im * v.re - re * v.im;
-    }
+/* A reflection of two neighbouring rows and columns, as the kernel columns_reflect reads it. What
+ * is not near the diagonal is brought up to date by many at a time. */
+typedef struct csch_turn {
+    tni_pair tau, v;
+    double t2; /* Re(tau v) */
+} csch_turn;
+enum { CSCH_TURNS = 16, CSCH_BESIDE = 16 };
+
+/* n turns of columns j, j + 1; j + 1, j + 2; .. of x in rows [first, end). */
+static void csch_columns(const tni_planes *x, int64_t j, int64_t first, int64_t end,
+                         const csch_turn *turn, int64_t n) {
+    double *re = (double *)(void *)x->at[0] + first + j * x->ld,
+           *im = (double *)(void *)x->at[1] + first + j * x->ld;
+    if (end > first) TNI_K(x->k, columns_reflect_f64)(re, im, x->ld, end - first, &turn->tau.re, n);
 }
-/* Rows i and i + 1 of x, columns [first, end), times its adjoint. */
-static void csch_rows(const tni_planes *x, int64_t i, int64_t first, int64_t end, tni_pair tau,
-                      tni_pair v, double t2) {
+/* A turn of rows i and i + 1 of x in columns [first, end). */
+static void csch_rows(const tni_planes *x, int64_t i, int64_t first, int64_t end,
+                      const csch_turn *turn) {
     double *ar = (double *)(void *)x->at[0] + i, *ai = (double *)(void *)x->at[1] + i;
+    const tni_pair tau = turn->tau, v = turn->v;
     for (int64_t c = first * x->ld; c < end * x->ld; c += x->ld) {
-        const double re = tau.re * ar[c] + tau.im * ai[c] + t2 * ar[c + 1],
-                     im = tau.re * ai[c] - tau.im * ar[c] + t2 * ai[c + 1];
+        const double re = tau.re * ar[c] + tau.im * ai[c] + turn->t2 * ar[c + 1],
+                     im = tau.re * ai[c] - tau.im * ar[c] + turn->t2 * ai[c + 1];
         ar[c] -= re;
         ai[c] -= im;
         ar[c + 1] -= re * v.re - im * v.im;
         ai[c + 1] -= re * v.im + im * v.re;
     }
+}
+/* Columns [0, wide) of n rows of a plane to or from a tile, whose rows lie one after another. */
+static void csch_tile(double *plane, int64_t ld, int64_t n, int64_t wide, double *tile, bool out) {
+    for (int64_t c = 0; c < wide; c++)
+        for (int64_t r = 0; r < n; r++) {
+            double *at = plane + c * ld + r, *there = tile + r * CSCH_BESIDE + c;
+            if (out)
+                *at = *there;
+            else
+                *there = *at;
+        }
+}
+/* n turns of rows i, i + 1; i + 1, i + 2; .. in columns [first, end): of a tile that is turned over
+ * these are columns, and the turns conjugates. */
+static void csch_rows_later(const tni_planes *x, int64_t i, int64_t n, int64_t first, int64_t end,
+                            const csch_turn *turns) {
+    double re[(CSCH_TURNS + 1) * CSCH_BESIDE] = {0}, im[(CSCH_TURNS + 1) * CSCH_BESIDE] = {0};
+    csch_turn turned[CSCH_TURNS] = {{{0, 0}, {0, 0}, 0}};
+    for (int64_t k = 0; k < n; k++) {
+        turned[k] = turns[k];
+        turned[k].tau = csch_conj(turns[k].tau);
+        turned[k].v = csch_conj(turns[k].v);
+    }
+    for (int64_t c = first; c < end; c += CSCH_BESIDE) {
+        const int64_t wide = end - c < CSCH_BESIDE ? end - c : (int64_t)CSCH_BESIDE;
+        double *x_re = (double *)(void *)x->at[0] + i + c * x->ld,
+               *x_im = (double *)(void *)x->at[1] + i + c * x->ld;
+        csch_tile(x_re, x->ld, n + 1, wide, re, false);
+        csch_tile(x_im, x->ld, n + 1, wide, im, false);
+        TNI_K(x->k, columns_reflect_f64)(re, im, CSCH_BESIDE, wide, &turned->tau.re, n);
+        csch_tile(x_re, x->ld, n + 1, wide, re, true);
+        csch_tile(x_im, x->ld, n + 1, wide, im, true);
+    }
+}
+/* The first column that the turns which begin with row k leave for later. */
+static int64_t csch_edge(const tni_schur *s, int64_t k) {
+    return k + CSCH_TURNS + 2 < s->last + 1 ? k + CSCH_TURNS + 2 : s->last + 1;
 }
 static void csch_row_times(const tni_planes *x, int64_t i, int64_t first, int64_t end,
                            tni_pair by) {
@@ -148,30 +187,39 @@ static void csch_make_real(const tni_schur *s, int64_t k) {
     csch_set(s, k, k - 1, tni_re_im(tni_length(v.re, v.im), 0));
     csch_phase(s, k, csch_conj(csch_unit(v)));
 }
+/* In the middle the first reflection leaves a subdiagonal that is not real. */
+static void csch_sweep_phase(const tni_schur *s, int64_t i, int64_t m, tni_pair tau) {
+    const tni_pair phase = csch_unit(tni_re_im(1 - tau.re, -tau.im));
+    csch_set(s, m + 1, m, tni_pair_mul(csch_get(s, m + 1, m), csch_conj(phase)));
+    if (m + 2 <= i) csch_set(s, m + 2, m + 1, tni_pair_mul(csch_get(s, m + 2, m + 1), phase));
+    for (int64_t j = m; j <= i; j++)
+        if (j != m + 1) csch_phase(s, j, phase);
+}
 static void csch_sweep(const tni_schur *s, int64_t l, int64_t i, int64_t m, tni_pair *v) {
+    csch_turn turns[CSCH_TURNS] = {{{0, 0}, {0, 0}, 0}};
+    int64_t from = m, edge = csch_edge(s, m);
     for (int64_t k = m; k < i; k++) {
-        tni_pair tau, phase;
-        double t2;
+        csch_turn *t = turns + (k - from);
         if (k > m) {
             v[0] = csch_get(s, k, k - 1);
             v[1] = csch_get(s, k + 1, k - 1);
         }
-        tau = csch_reflection(v);
+        t->tau = csch_reflection(v);
+        t->v = v[1];
         if (k > m) {
             csch_set(s, k, k - 1, v[0]);
             csch_set(s, k + 1, k - 1, tni_re_im(0, 0));
         }
-        t2 = tau.re * v[1].re - tau.im * v[1].im;
-        csch_rows(s->h, k, k, s->last + 1, tau, v[1], t2);
-        csch_columns(s->h, k, s->first, (k + 2 < i ? k + 2 : i) + 1, tau, v[1], t2);
-        if (s->z) csch_columns(s->z, k, 0, s->n, tau, v[1], t2);
-        if (k != m || m == l) continue;
-        /* In the middle the reflection leaves a subdiagonal that is not real. */
-        phase = csch_unit(tni_re_im(1 - tau.re, -tau.im));
-        csch_set(s, m + 1, m, tni_pair_mul(csch_get(s, m + 1, m), csch_conj(phase)));
-        if (m + 2 <= i) csch_set(s, m + 2, m + 1, tni_pair_mul(csch_get(s, m + 2, m + 1), phase));
-        for (int64_t j = m; j <= i; j++)
-            if (j != m + 1) csch_phase(s, j, phase);
+        t->t2 = t->tau.re * v[1].re - t->tau.im * v[1].im;
+        csch_rows(s->h, k, k, edge, t);
+        csch_columns(s->h, k, from, (k + 2 < i ? k + 2 : i) + 1, t, 1);
+        if (k + 1 - from < CSCH_TURNS && k + 1 < i && (k != m || m == l)) continue;
+        csch_rows_later(s->h, from, k + 1 - from, edge, s->last + 1, turns);
+        csch_columns(s->h, from, s->first, from, turns, k + 1 - from);
+        if (s->z) csch_columns(s->z, from, 0, s->n, turns, k + 1 - from);
+        from = k + 1;
+        edge = csch_edge(s, from);
+        if (k == m && m != l) csch_sweep_phase(s, i, m, t->tau);
     }
     csch_make_real(s, i);
 }

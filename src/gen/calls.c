@@ -1626,8 +1626,8 @@ TN_API tn_tensor *tn_dft_at(const char *file, int line, const tn_dft_args *args)
     return r;
 }
 TN_API tn_tensor *tnp_dft(tn_tensor *self, int64_t dim, int64_t n, int64_t count, bool inverse,
-    double scale) {
-    const tn_dft_args a = {NULL, inverse, scale, self, dim, n, count};
+    double scale, bool hermitian) {
+    const tn_dft_args a = {NULL, inverse, scale, hermitian, self, dim, n, count};
     return tn_dft_at(NULL, 0, &a);
 }
 
@@ -1658,6 +1658,17 @@ TN_API tn_tensor *tnp_digamma(tn_tensor *self) {
 TN_API tn_tensor *tnp_digamma_(tn_tensor *self) {
     const tn_digamma_args a = {NULL, self};
     return tn_digamma_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_dirichlet_grad_at(const char *file, int line,
+    const tn_dirichlet_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_dirichlet_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_dirichlet_grad(tn_tensor *x, tn_tensor *alpha, tn_tensor *total) {
+    const tn_dirichlet_grad_args a = {x, alpha, total};
+    return tn_dirichlet_grad_at(NULL, 0, &a);
 }
 
 TN_API bool tn_distributed_all_gather_at(const char *file, int line,
@@ -7069,6 +7080,17 @@ TN_API tn_tensor *tn_standard_gamma_at(const char *file, int line,
 TN_API tn_tensor *tnp_standard_gamma(tn_tensor *self, tn_generator *generator) {
     const tn_standard_gamma_args a = {generator, self};
     return tn_standard_gamma_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_standard_gamma_grad_at(const char *file, int line,
+    const tn_standard_gamma_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_standard_gamma_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_standard_gamma_grad(tn_tensor *self, tn_tensor *output) {
+    const tn_standard_gamma_grad_args a = {self, output};
+    return tn_standard_gamma_grad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args) {

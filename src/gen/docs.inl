@@ -421,14 +421,22 @@ static const char *const py_docs_comment[] = {
     "self (*) -> (*)",
     /* dft */
     "The discrete Fourier transform of length n along dim, times scale: self is cropped or gets zeros\n"
-    "behind it to have n elements, and the result likewise to have count.\n"
-    "self (*) -> (*) complex, float32, float64 or complex",
+    "behind it to have n elements, and the result likewise to have count. With hermitian, self is the\n"
+    "first half of a signal whose other half mirrors it, n / 2 + 1 elements at most, and the result is\n"
+    "real.\n"
+    "self (*) -> (*) complex, or real with hermitian; float32, float64 or complex",
     /* diagonal */
     "The diagonal of dim1 and dim2, moved right by `offset`, as the last dimension. A view.\n"
     "self (n, m) -> (min(n, m - offset))",
     /* digamma */
     "The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN.\n"
     "(*) -> (*), floating",
+    /* dirichlet_grad */
+    "The derivative of a beta number x in its first parameter alpha at the same probability, over 1 -\n"
+    "x; total is the sum of both parameters. Of a row of Dirichlet numbers, whose concentrations add\n"
+    "up to total, the gradient in alpha is grad (incoming - sum(x incoming)). NaN where x is not\n"
+    "within 0..1 or alpha is not positive.\n"
+    "(*), (*), (*) -> broadcast, floating",
     /* distributed_all_gather */
     "The inputs of all ranks, one after the other in the order of ranks, into every rank's output.\n"
     "input (n, *), output (ranks n, *) or (ranks, n, *), of one dtype",
@@ -925,7 +933,7 @@ static const char *const py_docs_comment[] = {
     "(*), (*) -> (*)",
     /* lerp */
     "self + weight * (end - self), computed from end for weights of 1/2 and more. All tensors have one\n"
-    "dtype, except a weight without dimensions.\n"
+    "dtype, except a weight without dimensions, and out= beside a number as weight.\n"
     "(*), (*), (*) -> broadcast",
     /* lgamma */
     "The logarithm of the absolute value of the gamma function; infinite at 0 and at negative\n"
@@ -1585,7 +1593,8 @@ static const char *const py_docs_comment[] = {
     "(*), (*) -> broadcast",
     /* sample_dirichlet */
     "Numbers of the Dirichlet distribution: each row of the last dimension is positive and adds up to\n"
-    "1. self has the concentrations.\n"
+    "1. self has the concentrations. The gradient is that of the numbers whose probabilities stay\n"
+    "(_dirichlet_grad).\n"
     "self (.., n) -> (.., n), floating",
     /* scaled_dot_product_attention */
     "softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true\n"
@@ -1689,7 +1698,7 @@ static const char *const py_docs_comment[] = {
     "log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.\n"
     "(*) -> (*), floating",
     /* softshrink */
-    "self moved towards 0 by lambd; 0 where |self| is at most lambd.\n"
+    "self moved towards 0 by lambd, which is not negative; 0 where |self| is at most lambd.\n"
     "(*) -> (*), floating",
     /* softsign */
     "self / (1 + |self|).\n"
@@ -1859,8 +1868,14 @@ static const char *const py_docs_comment[] = {
     "tensors (3), (3) -> (2, 3)",
     /* standard_gamma */
     "Numbers of the gamma distribution of rate 1, each of the shape that self's element says; NaN\n"
-    "below 0.\n"
+    "below 0. The gradient is that of the number whose probability stays (_standard_gamma_grad).\n"
     "self (*) -> (*), floating",
+    /* standard_gamma_grad */
+    "The derivative of a draw of _standard_gamma in self, the shape, at the value output of the draw:\n"
+    "the quantile moves, the probability stays. -(dF / da) / f, F the distribution function igamma and\n"
+    "f its density: M. Figurnov et al., \"Implicit reparameterization gradients\", 2018. NaN where self\n"
+    "is not positive or output is negative.\n"
+    "(*), (*) -> broadcast, floating",
     /* std */
     "The standard deviation: the square root of var.\n"
     "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
@@ -2122,6 +2137,7 @@ static const char *const py_docs_place[] = {
     NULL /* dft */,
     NULL /* diagonal */,
     "special.digamma special.psi" /* digamma */,
+    NULL /* dirichlet_grad */,
     NULL /* distributed_all_gather */,
     NULL /* distributed_all_reduce */,
     NULL /* distributed_all_to_all */,
@@ -2530,6 +2546,7 @@ static const char *const py_docs_place[] = {
     NULL /* squeeze_dims */,
     NULL /* stack */,
     NULL /* standard_gamma */,
+    NULL /* standard_gamma_grad */,
     NULL /* std */,
     NULL /* stft */,
     NULL /* sub */,

@@ -56,6 +56,7 @@
 #include "../ops/elementwise/gates.c"
 #include "../ops/elementwise/igamma.c"
 #include "../ops/elementwise/logic.c"
+#include "../ops/elementwise/moves.c"
 #include "../ops/elementwise/orthogonal.c"
 #include "../ops/elementwise/special.c"
 #include "../ops/fft/stft.c"

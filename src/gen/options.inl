@@ -387,9 +387,11 @@
 (void)x.dft(1, 1, 1, {.out = x});
 (void)x.dft(1, 1, 1, {.inverse = true});
 (void)x.dft(1, 1, 1, {.scale = 1.0});
+(void)x.dft(1, 1, 1, {.hermitian = true});
 (void)tn::dft(x, 1, 1, 1, {.out = x});
 (void)tn::dft(x, 1, 1, 1, {.inverse = true});
 (void)tn::dft(x, 1, 1, 1, {.scale = 1.0});
+(void)tn::dft(x, 1, 1, 1, {.hermitian = true});
 (void)x.diagonal({.offset = 1});
 (void)x.diagonal({.dim1 = 1});
 (void)x.diagonal({.dim2 = 1});

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 567 };
+enum { TNI_ROW_COUNT = 569 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -249,6 +249,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
 TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
 TN_PRIV_DECLARE(tn_gen, tni_gen_digamma);
 TN_PRIV_DECLARE(tn_row, tni_row_digamma);
+TN_PRIV_DECLARE(tn_gen, tni_gen_dirichlet_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_dirichlet_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_gather);
 TN_PRIV_DECLARE(tn_row, tni_row_distributed_all_gather);
 TN_PRIV_DECLARE(tn_gen, tni_gen_distributed_all_reduce);
@@ -1065,6 +1067,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
 TN_PRIV_DECLARE(tn_row, tni_row_stack);
 TN_PRIV_DECLARE(tn_gen, tni_gen_standard_gamma);
 TN_PRIV_DECLARE(tn_row, tni_row_standard_gamma);
+TN_PRIV_DECLARE(tn_gen, tni_gen_standard_gamma_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_standard_gamma_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_std);
 TN_PRIV_DECLARE(tn_row, tni_row_std);
 TN_PRIV_DECLARE(tn_gen, tni_gen_stft);
@@ -1167,6 +1171,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_copysign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_cos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_cosh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_digamma[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_dirichlet_grad[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_div[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_div_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_elu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -1283,6 +1288,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_special_xlog1py[TNI_ISA_COUNT][TNI_LOOP_TYPE
 TN_PRIV_DECLARE(tni_loop, tni_loops_special_zeta[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_sqrt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_square[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_standard_gamma_grad[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_sub[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_tan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_tanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);

@@ -2010,13 +2010,14 @@ static const tn_param tni_params_dft[] = {
     {"count", TN_T_INT, 0, offsetof(tn_dft_args, count), 0, -1, NULL},
     {"inverse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_dft_args, inverse), 0, -1, NULL},
     {"scale", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_dft_args, scale), 0, -1, NULL},
+    {"hermitian", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_dft_args, hermitian), 0, -1, NULL},
 };
-static const tn_dft_args tni_defaults_dft = {NULL, false, 1, NULL, 0, 0, 0};
+static const tn_dft_args tni_defaults_dft = {NULL, false, 1, false, NULL, 0, 0, 0};
 static const char *const tni_names_dft[] = {"result", NULL};
 static const uint64_t tni_needs_dft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dft) = {tni_params_dft, &tni_defaults_dft, tni_names_dft,
-    tni_needs_dft, 6, 1, 1, 0, sizeof(tn_dft_args), offsetof(tn_dft_args, out), 0, NULL, {0, 0, 0,
+    tni_needs_dft, 7, 1, 1, 0, sizeof(tn_dft_args), offsetof(tn_dft_args, out), 0, NULL, {0, 0, 0,
     0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
@@ -2047,6 +2048,21 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_dig
     offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_dirichlet_grad[] = {
+    {"x", TN_T_TENSOR, 0, offsetof(tn_dirichlet_grad_args, x), 0, -1, NULL},
+    {"alpha", TN_T_TENSOR, 0, offsetof(tn_dirichlet_grad_args, alpha), 0, -1, NULL},
+    {"total", TN_T_TENSOR, 0, offsetof(tn_dirichlet_grad_args, total), 0, -1, NULL},
+};
+static const tn_dirichlet_grad_args tni_defaults_dirichlet_grad = {NULL, NULL, NULL};
+static const char *const tni_names_dirichlet_grad[] = {"result", NULL};
+static const uint64_t tni_needs_dirichlet_grad[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_dirichlet_grad) = {tni_params_dirichlet_grad,
+    &tni_defaults_dirichlet_grad, tni_names_dirichlet_grad, tni_needs_dirichlet_grad, 3, 3, 1, 0,
+    sizeof(tn_dirichlet_grad_args), UINT16_MAX, 0, tni_loops_dirichlet_grad, {0, 1, 2, 0, 0, 0, 0,
+    0}, 120};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_distributed_all_gather[] = {
     {"output", TN_T_TENSOR, TN_P_MUTATED, offsetof(tn_distributed_all_gather_args, output), 0, -1,
      NULL},
@@ -2059,7 +2075,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_gather) = {tni_params_distributed_all_gather,
     &tni_defaults_distributed_all_gather, tni_names_distributed_all_gather,
     tni_needs_distributed_all_gather, 2, 2, 0, 0, sizeof(tn_distributed_all_gather_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_reduce[] = {
@@ -2075,7 +2091,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_reduce) = {tni_params_distributed_all_reduce,
     &tni_defaults_distributed_all_reduce, tni_names_distributed_all_reduce,
     tni_needs_distributed_all_reduce, 2, 1, 0, 0, sizeof(tn_distributed_all_reduce_args),
-    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 121};
+    UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_all_to_all[] = {
@@ -2090,7 +2106,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_all_to_all) = {tni_params_distributed_all_to_all,
     &tni_defaults_distributed_all_to_all, tni_names_distributed_all_to_all,
     tni_needs_distributed_all_to_all, 2, 2, 0, 0, sizeof(tn_distributed_all_to_all_args),
-    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 122};
+    UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_distributed_barrier_args tni_defaults_distributed_barrier = {0};
@@ -2098,7 +2114,7 @@ static const char *const tni_names_distributed_barrier[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_barrier) = {NULL, &tni_defaults_distributed_barrier,
     tni_names_distributed_barrier, NULL, 0, 0, 0, 0, sizeof(tn_distributed_barrier_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 123};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_broadcast[] = {
@@ -2113,7 +2129,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_broadcast) = {tni_params_distributed_broadcast,
     &tni_defaults_distributed_broadcast, tni_names_distributed_broadcast,
     tni_needs_distributed_broadcast, 2, 1, 0, 0, sizeof(tn_distributed_broadcast_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 124};
+    TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_recv[] = {
@@ -2129,7 +2145,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_recv) = {tni_params_distributed_recv,
     &tni_defaults_distributed_recv, tni_names_distributed_recv, tni_needs_distributed_recv, 3, 1,
     0, 0, sizeof(tn_distributed_recv_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 125};
+    0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce[] = {
@@ -2147,7 +2163,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce) = {tni_params_distributed_reduce,
     &tni_defaults_distributed_reduce, tni_names_distributed_reduce, tni_needs_distributed_reduce,
     3, 1, 0, 0, sizeof(tn_distributed_reduce_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 126};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_reduce_scatter[] = {
@@ -2165,7 +2181,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_reduce_scatter)
     = {tni_params_distributed_reduce_scatter, &tni_defaults_distributed_reduce_scatter,
     tni_names_distributed_reduce_scatter, tni_needs_distributed_reduce_scatter, 3, 2, 0, 0,
     sizeof(tn_distributed_reduce_scatter_args), UINT16_MAX, TN_PROP_MUTATED | TN_PROP_WORDS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 127};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 128};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_distributed_send[] = {
@@ -2180,7 +2196,7 @@ static const uint64_t tni_needs_distributed_send[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_distributed_send) = {tni_params_distributed_send,
     &tni_defaults_distributed_send, tni_names_distributed_send, tni_needs_distributed_send, 3, 1,
-    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 128};
+    0, 0, sizeof(tn_distributed_send_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -2194,7 +2210,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 129};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -2211,7 +2227,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 130};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -2225,7 +2241,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 131};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -2238,7 +2254,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 132};
+    0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -2252,7 +2268,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 133};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -2268,7 +2284,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 134};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -2285,7 +2301,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 135};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_bag[] = {
@@ -2312,7 +2328,7 @@ static const uint64_t tni_needs_embedding_bag[] = {0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_bag) = {tni_params_embedding_bag,
     &tni_defaults_embedding_bag, tni_names_embedding_bag, tni_needs_embedding_bag, 9, 4, 1, 0,
-    sizeof(tn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 5, 0, 0, 0, 0}, 136};
+    sizeof(tn_embedding_bag_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 5, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -2334,7 +2350,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 137};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -2349,7 +2365,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -2365,7 +2381,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_permuted[] = {
@@ -2384,7 +2400,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_permuted) = {tni_params_empty_permuted,
     &tni_defaults_empty_permuted, tni_names_empty_permuted, NULL, 4, 0, 1, 0,
     sizeof(tn_empty_permuted_args), offsetof(tn_empty_permuted_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -2398,7 +2414,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 141};
+    0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -2411,7 +2427,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 142};
+    0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -2423,7 +2439,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 143};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfc[] = {
@@ -2435,7 +2451,7 @@ static const uint64_t tni_needs_erfc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfc) = {tni_params_erfc, &tni_defaults_erfc, tni_names_erfc,
     tni_needs_erfc, 1, 1, 1, 0, sizeof(tn_erfc_args), offsetof(tn_erfc_args, out), 0,
-    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
+    tni_loops_erfc, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erfinv[] = {
@@ -2447,7 +2463,7 @@ static const uint64_t tni_needs_erfinv[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erfinv) = {tni_params_erfinv, &tni_defaults_erfinv,
     tni_names_erfinv, tni_needs_erfinv, 1, 1, 1, 0, sizeof(tn_erfinv_args),
-    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_erfinv_args, out), 0, tni_loops_erfinv, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -2459,7 +2475,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 146};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp2[] = {
@@ -2471,7 +2487,7 @@ static const uint64_t tni_needs_exp2[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp2) = {tni_params_exp2, &tni_defaults_exp2, tni_names_exp2,
     tni_needs_exp2, 1, 1, 1, 0, sizeof(tn_exp2_args), offsetof(tn_exp2_args, out), 0,
-    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    tni_loops_exp2, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -2486,7 +2502,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 148};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -2499,7 +2515,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 149};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -2511,7 +2527,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -2526,7 +2542,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 151};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -2541,7 +2557,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 152};
+    0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -2557,7 +2573,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 153};
+    0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_feature_alpha_dropout[] = {
@@ -2572,7 +2588,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_feature_alpha_dropout) = {tni_params_feature_alpha_dropout,
     &tni_defaults_feature_alpha_dropout, tni_names_feature_alpha_dropout,
     tni_needs_feature_alpha_dropout, 3, 1, 1, 0, sizeof(tn_feature_alpha_dropout_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fft[] = {
@@ -2588,7 +2604,7 @@ static const uint64_t tni_needs_fft_fft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fft) = {tni_params_fft_fft, &tni_defaults_fft_fft,
     tni_names_fft_fft, tni_needs_fft_fft, 4, 1, 1, 0, sizeof(tn_fft_fft_args),
-    offsetof(tn_fft_fft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
+    offsetof(tn_fft_fft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fft2[] = {
@@ -2606,7 +2622,7 @@ static const uint64_t tni_needs_fft_fft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fft2) = {tni_params_fft_fft2, &tni_defaults_fft_fft2,
     tni_names_fft_fft2, tni_needs_fft_fft2, 4, 1, 1, 0, sizeof(tn_fft_fft2_args),
-    offsetof(tn_fft_fft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_fft_fft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftfreq[] = {
@@ -2622,7 +2638,7 @@ static const char *const tni_names_fft_fftfreq[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftfreq) = {tni_params_fft_fftfreq, &tni_defaults_fft_fftfreq,
     tni_names_fft_fftfreq, NULL, 4, 0, 1, 0, sizeof(tn_fft_fftfreq_args),
-    offsetof(tn_fft_fftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_fft_fftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftn[] = {
@@ -2638,7 +2654,7 @@ static const uint64_t tni_needs_fft_fftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftn) = {tni_params_fft_fftn, &tni_defaults_fft_fftn,
     tni_names_fft_fftn, tni_needs_fft_fftn, 4, 1, 1, 0, sizeof(tn_fft_fftn_args),
-    offsetof(tn_fft_fftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
+    offsetof(tn_fft_fftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_fftshift[] = {
@@ -2652,7 +2668,7 @@ static const uint64_t tni_needs_fft_fftshift[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_fftshift) = {tni_params_fft_fftshift,
     &tni_defaults_fft_fftshift, tni_names_fft_fftshift, tni_needs_fft_fftshift, 2, 1, 1, 0,
-    sizeof(tn_fft_fftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    sizeof(tn_fft_fftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfft[] = {
@@ -2668,7 +2684,7 @@ static const uint64_t tni_needs_fft_hfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfft) = {tni_params_fft_hfft, &tni_defaults_fft_hfft,
     tni_names_fft_hfft, tni_needs_fft_hfft, 4, 1, 1, 0, sizeof(tn_fft_hfft_args),
-    offsetof(tn_fft_hfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
+    offsetof(tn_fft_hfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfft2[] = {
@@ -2686,7 +2702,7 @@ static const uint64_t tni_needs_fft_hfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfft2) = {tni_params_fft_hfft2, &tni_defaults_fft_hfft2,
     tni_names_fft_hfft2, tni_needs_fft_hfft2, 4, 1, 1, 0, sizeof(tn_fft_hfft2_args),
-    offsetof(tn_fft_hfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    offsetof(tn_fft_hfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_hfftn[] = {
@@ -2702,7 +2718,7 @@ static const uint64_t tni_needs_fft_hfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_hfftn) = {tni_params_fft_hfftn, &tni_defaults_fft_hfftn,
     tni_names_fft_hfftn, tni_needs_fft_hfftn, 4, 1, 1, 0, sizeof(tn_fft_hfftn_args),
-    offsetof(tn_fft_hfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    offsetof(tn_fft_hfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifft[] = {
@@ -2718,7 +2734,7 @@ static const uint64_t tni_needs_fft_ifft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifft) = {tni_params_fft_ifft, &tni_defaults_fft_ifft,
     tni_names_fft_ifft, tni_needs_fft_ifft, 4, 1, 1, 0, sizeof(tn_fft_ifft_args),
-    offsetof(tn_fft_ifft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
+    offsetof(tn_fft_ifft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifft2[] = {
@@ -2736,7 +2752,7 @@ static const uint64_t tni_needs_fft_ifft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifft2) = {tni_params_fft_ifft2, &tni_defaults_fft_ifft2,
     tni_names_fft_ifft2, tni_needs_fft_ifft2, 4, 1, 1, 0, sizeof(tn_fft_ifft2_args),
-    offsetof(tn_fft_ifft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
+    offsetof(tn_fft_ifft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifftn[] = {
@@ -2752,7 +2768,7 @@ static const uint64_t tni_needs_fft_ifftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifftn) = {tni_params_fft_ifftn, &tni_defaults_fft_ifftn,
     tni_names_fft_ifftn, tni_needs_fft_ifftn, 4, 1, 1, 0, sizeof(tn_fft_ifftn_args),
-    offsetof(tn_fft_ifftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
+    offsetof(tn_fft_ifftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ifftshift[] = {
@@ -2766,7 +2782,7 @@ static const uint64_t tni_needs_fft_ifftshift[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ifftshift) = {tni_params_fft_ifftshift,
     &tni_defaults_fft_ifftshift, tni_names_fft_ifftshift, tni_needs_fft_ifftshift, 2, 1, 1, 0,
-    sizeof(tn_fft_ifftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 166};
+    sizeof(tn_fft_ifftshift_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfft[] = {
@@ -2782,7 +2798,7 @@ static const uint64_t tni_needs_fft_ihfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfft) = {tni_params_fft_ihfft, &tni_defaults_fft_ihfft,
     tni_names_fft_ihfft, tni_needs_fft_ihfft, 4, 1, 1, 0, sizeof(tn_fft_ihfft_args),
-    offsetof(tn_fft_ihfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
+    offsetof(tn_fft_ihfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfft2[] = {
@@ -2800,7 +2816,7 @@ static const uint64_t tni_needs_fft_ihfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfft2) = {tni_params_fft_ihfft2, &tni_defaults_fft_ihfft2,
     tni_names_fft_ihfft2, tni_needs_fft_ihfft2, 4, 1, 1, 0, sizeof(tn_fft_ihfft2_args),
-    offsetof(tn_fft_ihfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
+    offsetof(tn_fft_ihfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_ihfftn[] = {
@@ -2817,7 +2833,7 @@ static const uint64_t tni_needs_fft_ihfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_ihfftn) = {tni_params_fft_ihfftn, &tni_defaults_fft_ihfftn,
     tni_names_fft_ihfftn, tni_needs_fft_ihfftn, 4, 1, 1, 0, sizeof(tn_fft_ihfftn_args),
-    offsetof(tn_fft_ihfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    offsetof(tn_fft_ihfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfft[] = {
@@ -2833,7 +2849,7 @@ static const uint64_t tni_needs_fft_irfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfft) = {tni_params_fft_irfft, &tni_defaults_fft_irfft,
     tni_names_fft_irfft, tni_needs_fft_irfft, 4, 1, 1, 0, sizeof(tn_fft_irfft_args),
-    offsetof(tn_fft_irfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 170};
+    offsetof(tn_fft_irfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfft2[] = {
@@ -2851,7 +2867,7 @@ static const uint64_t tni_needs_fft_irfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfft2) = {tni_params_fft_irfft2, &tni_defaults_fft_irfft2,
     tni_names_fft_irfft2, tni_needs_fft_irfft2, 4, 1, 1, 0, sizeof(tn_fft_irfft2_args),
-    offsetof(tn_fft_irfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    offsetof(tn_fft_irfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_irfftn[] = {
@@ -2868,7 +2884,7 @@ static const uint64_t tni_needs_fft_irfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_irfftn) = {tni_params_fft_irfftn, &tni_defaults_fft_irfftn,
     tni_names_fft_irfftn, tni_needs_fft_irfftn, 4, 1, 1, 0, sizeof(tn_fft_irfftn_args),
-    offsetof(tn_fft_irfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    offsetof(tn_fft_irfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfft[] = {
@@ -2884,7 +2900,7 @@ static const uint64_t tni_needs_fft_rfft[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfft) = {tni_params_fft_rfft, &tni_defaults_fft_rfft,
     tni_names_fft_rfft, tni_needs_fft_rfft, 4, 1, 1, 0, sizeof(tn_fft_rfft_args),
-    offsetof(tn_fft_rfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    offsetof(tn_fft_rfft_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfft2[] = {
@@ -2902,7 +2918,7 @@ static const uint64_t tni_needs_fft_rfft2[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfft2) = {tni_params_fft_rfft2, &tni_defaults_fft_rfft2,
     tni_names_fft_rfft2, tni_needs_fft_rfft2, 4, 1, 1, 0, sizeof(tn_fft_rfft2_args),
-    offsetof(tn_fft_rfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
+    offsetof(tn_fft_rfft2_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfftfreq[] = {
@@ -2920,7 +2936,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfftfreq) = {tni_params_fft_rfftfreq,
     &tni_defaults_fft_rfftfreq, tni_names_fft_rfftfreq, NULL, 4, 0, 1, 0,
     sizeof(tn_fft_rfftfreq_args), offsetof(tn_fft_rfftfreq_args, out), TN_PROP_WORDS, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 175};
+    0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fft_rfftn[] = {
@@ -2936,7 +2952,7 @@ static const uint64_t tni_needs_fft_rfftn[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fft_rfftn) = {tni_params_fft_rfftn, &tni_defaults_fft_rfftn,
     tni_names_fft_rfftn, tni_needs_fft_rfftn, 4, 1, 1, 0, sizeof(tn_fft_rfftn_args),
-    offsetof(tn_fft_rfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_fft_rfftn_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -2949,7 +2965,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 177};
+    0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -2963,7 +2979,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 178};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -2976,7 +2992,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 179};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_float_power[] = {
@@ -2992,7 +3008,7 @@ static const uint64_t tni_needs_float_power[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_float_power) = {tni_params_float_power, &tni_defaults_float_power,
     tni_names_float_power, tni_needs_float_power, 2, 2, 1, 0, sizeof(tn_float_power_args),
-    offsetof(tn_float_power_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 180};
+    offsetof(tn_float_power_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -3004,7 +3020,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -3019,7 +3035,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 182};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmax[] = {
@@ -3032,7 +3048,7 @@ static const uint64_t tni_needs_fmax[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmax) = {tni_params_fmax, &tni_defaults_fmax, tni_names_fmax,
     tni_needs_fmax, 2, 2, 1, 0, sizeof(tn_fmax_args), offsetof(tn_fmax_args, out), 0,
-    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 183};
+    tni_loops_fmax, {0, 1, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmin[] = {
@@ -3045,7 +3061,7 @@ static const uint64_t tni_needs_fmin[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmin) = {tni_params_fmin, &tni_defaults_fmin, tni_names_fmin,
     tni_needs_fmin, 2, 2, 1, 0, sizeof(tn_fmin_args), offsetof(tn_fmin_args, out), 0,
-    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 184};
+    tni_loops_fmin, {0, 1, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -3059,7 +3075,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 185};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -3071,7 +3087,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fractional_max_pool2d[] = {
@@ -3090,7 +3106,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_fractional_max_pool2d) = {tni_params_fractional_m
     &tni_defaults_fractional_max_pool2d, tni_names_fractional_max_pool2d,
     tni_needs_fractional_max_pool2d, 4, 2, 2, 0, sizeof(tn_fractional_max_pool2d_args),
     offsetof(tn_fractional_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0},
-    187};
+    188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fractional_max_pool3d[] = {
@@ -3109,7 +3125,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_fractional_max_pool3d) = {tni_params_fractional_m
     &tni_defaults_fractional_max_pool3d, tni_names_fractional_max_pool3d,
     tni_needs_fractional_max_pool3d, 4, 2, 2, 0, sizeof(tn_fractional_max_pool3d_args),
     offsetof(tn_fractional_max_pool3d_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0},
-    188};
+    189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frexp[] = {
@@ -3121,7 +3137,7 @@ static const uint64_t tni_needs_frexp[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frexp) = {tni_params_frexp, &tni_defaults_frexp, tni_names_frexp,
     tni_needs_frexp, 1, 1, 2, 0, sizeof(tn_frexp_args), offsetof(tn_frexp_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 189};
+    0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -3138,7 +3154,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -3156,7 +3172,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -3186,7 +3202,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    192};
+    193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -3216,7 +3232,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
     UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    193};
+    194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -3241,7 +3257,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_step[] = {
@@ -3265,7 +3281,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_step) = {tni_params_fused_step, &tni_defaults_fused_step,
     tni_names_fused_step, tni_needs_fused_step, 7, 0, 0, 0, sizeof(tn_fused_step_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    195};
+    196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -3281,7 +3297,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 196};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gaussian_nll_loss[] = {
@@ -3301,7 +3317,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gaussian_nll_loss) = {tni_params_gaussian_nll_loss,
     &tni_defaults_gaussian_nll_loss, tni_names_gaussian_nll_loss, tni_needs_gaussian_nll_loss, 6,
     3, 1, 0, sizeof(tn_gaussian_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0,
-    0, 0}, 197};
+    0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gcd[] = {
@@ -3314,7 +3330,7 @@ static const uint64_t tni_needs_gcd[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gcd) = {tni_params_gcd, &tni_defaults_gcd, tni_names_gcd,
     tni_needs_gcd, 2, 2, 1, 0, sizeof(tn_gcd_args), offsetof(tn_gcd_args, out), 0, tni_loops_gcd,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 198};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -3328,7 +3344,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 199};
+    0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -3342,7 +3358,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -3354,7 +3370,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -3368,7 +3384,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 202};
+    0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -3380,7 +3396,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_geometric[] = {
@@ -3395,7 +3411,7 @@ static const uint64_t tni_needs_geometric[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_geometric) = {tni_params_geometric, &tni_defaults_geometric,
     tni_names_geometric, tni_needs_geometric, 3, 1, 1, 0, sizeof(tn_geometric_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_geqrf[] = {
@@ -3407,7 +3423,7 @@ static const uint64_t tni_needs_geqrf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_geqrf) = {tni_params_geqrf, &tni_defaults_geqrf, tni_names_geqrf,
     tni_needs_geqrf, 1, 1, 2, 0, sizeof(tn_geqrf_args), offsetof(tn_geqrf_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 205};
+    0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_glu[] = {
@@ -3420,7 +3436,7 @@ static const uint64_t tni_needs_glu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_glu) = {tni_params_glu, &tni_defaults_glu, tni_names_glu,
     tni_needs_glu, 2, 1, 1, 0, sizeof(tn_glu_args), offsetof(tn_glu_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 206};
+    0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_glu_gate[] = {
@@ -3433,7 +3449,7 @@ static const uint64_t tni_needs_glu_gate[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_glu_gate) = {tni_params_glu_gate, &tni_defaults_glu_gate,
     tni_names_glu_gate, tni_needs_glu_gate, 2, 2, 1, 0, sizeof(tn_glu_gate_args), UINT16_MAX, 0,
-    tni_loops_glu_gate, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
+    tni_loops_glu_gate, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_grid_sample[] = {
@@ -3453,7 +3469,7 @@ static const uint64_t tni_needs_grid_sample[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_grid_sample) = {tni_params_grid_sample, &tni_defaults_grid_sample,
     tni_names_grid_sample, tni_needs_grid_sample, 5, 2, 1, 0, sizeof(tn_grid_sample_args),
-    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
+    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_group_norm[] = {
@@ -3471,7 +3487,7 @@ static const uint64_t tni_needs_group_norm[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_group_norm) = {tni_params_group_norm, &tni_defaults_group_norm,
     tni_names_group_norm, tni_needs_group_norm, 5, 3, 1, 0, sizeof(tn_group_norm_args), UINT16_MAX,
-    0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 209};
+    0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_grouped_mm[] = {
@@ -3490,7 +3506,7 @@ static const uint64_t tni_needs_grouped_mm[] = {UINT64_C(0x6), UINT64_C(0x5), 0,
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_grouped_mm) = {tni_params_grouped_mm, &tni_defaults_grouped_mm,
     tni_names_grouped_mm, tni_needs_grouped_mm, 5, 4, 1, 0, sizeof(tn_grouped_mm_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 210};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -3504,7 +3520,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 211};
+    0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hamming_window[] = {
@@ -3523,7 +3539,7 @@ static const char *const tni_names_hamming_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hamming_window) = {tni_params_hamming_window,
     &tni_defaults_hamming_window, tni_names_hamming_window, NULL, 6, 0, 1, 0,
-    sizeof(tn_hamming_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 212};
+    sizeof(tn_hamming_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hann_window[] = {
@@ -3539,7 +3555,7 @@ static const char *const tni_names_hann_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hann_window) = {tni_params_hann_window, &tni_defaults_hann_window,
     tni_names_hann_window, NULL, 4, 0, 1, 0, sizeof(tn_hann_window_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 213};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -3554,7 +3570,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 214};
+    0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardsigmoid[] = {
@@ -3566,7 +3582,7 @@ static const uint64_t tni_needs_hardsigmoid[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardsigmoid) = {tni_params_hardsigmoid, &tni_defaults_hardsigmoid,
     tni_names_hardsigmoid, tni_needs_hardsigmoid, 1, 1, 1, 0, sizeof(tn_hardsigmoid_args),
-    offsetof(tn_hardsigmoid_args, out), 0, tni_loops_hardsigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 215};
+    offsetof(tn_hardsigmoid_args, out), 0, tni_loops_hardsigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -3578,7 +3594,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -3594,7 +3610,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_heaviside[] = {
@@ -3607,7 +3623,7 @@ static const uint64_t tni_needs_heaviside[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_heaviside) = {tni_params_heaviside, &tni_defaults_heaviside,
     tni_names_heaviside, tni_needs_heaviside, 2, 2, 1, 0, sizeof(tn_heaviside_args),
-    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 218};
+    offsetof(tn_heaviside_args, out), 0, tni_loops_heaviside, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hinge_embedding_loss[] = {
@@ -3626,7 +3642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hinge_embedding_loss) = {tni_params_hinge_embedding_loss,
     &tni_defaults_hinge_embedding_loss, tni_names_hinge_embedding_loss,
     tni_needs_hinge_embedding_loss, 4, 2, 1, 0, sizeof(tn_hinge_embedding_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 219};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_histc[] = {
@@ -3641,7 +3657,7 @@ static const uint64_t tni_needs_histc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_histc) = {tni_params_histc, &tni_defaults_histc, tni_names_histc,
     tni_needs_histc, 4, 1, 1, 0, sizeof(tn_histc_args), offsetof(tn_histc_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 220};
+    0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_histogram[] = {
@@ -3661,7 +3677,7 @@ static const uint64_t tni_needs_histogram[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_histogram) = {tni_params_histogram, &tni_defaults_histogram,
     tni_names_histogram, tni_needs_histogram, 5, 2, 2, 0, sizeof(tn_histogram_args),
-    offsetof(tn_histogram_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_histogram_args, out), TN_PROP_INTS, NULL, {0, 3, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_histogram_bins[] = {
@@ -3680,7 +3696,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_histogram_bins) = {tni_params_histogram_bins,
     &tni_defaults_histogram_bins, tni_names_histogram_bins, tni_needs_histogram_bins, 4, 3, 2, 0,
     sizeof(tn_histogram_bins_args), offsetof(tn_histogram_bins_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 222};
+    0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -3696,7 +3712,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 223};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -3709,7 +3725,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_i0[] = {
@@ -3721,7 +3737,7 @@ static const uint64_t tni_needs_i0[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_i0) = {tni_params_i0, &tni_defaults_i0, tni_names_i0, tni_needs_i0,
     1, 1, 1, 0, sizeof(tn_i0_args), offsetof(tn_i0_args, out), 0, tni_loops_i0, {0, 0, 0, 0, 0, 0,
-    0, 0}, 225};
+    0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igamma[] = {
@@ -3734,7 +3750,7 @@ static const uint64_t tni_needs_igamma[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igamma) = {tni_params_igamma, &tni_defaults_igamma,
     tni_names_igamma, tni_needs_igamma, 2, 2, 1, 0, sizeof(tn_igamma_args),
-    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 226};
+    offsetof(tn_igamma_args, out), 0, tni_loops_igamma, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_igammac[] = {
@@ -3747,7 +3763,7 @@ static const uint64_t tni_needs_igammac[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_igammac) = {tni_params_igammac, &tni_defaults_igammac,
     tni_names_igammac, tni_needs_igammac, 2, 2, 1, 0, sizeof(tn_igammac_args),
-    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
+    offsetof(tn_igammac_args, out), 0, tni_loops_igammac, {0, 1, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_im2col[] = {
@@ -3767,7 +3783,7 @@ static const uint64_t tni_needs_im2col[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_im2col) = {tni_params_im2col, &tni_defaults_im2col,
     tni_names_im2col, tni_needs_im2col, 5, 1, 1, 0, sizeof(tn_im2col_args),
-    offsetof(tn_im2col_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_im2col_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -3779,7 +3795,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -3792,7 +3808,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 230};
+    0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -3809,7 +3825,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 231};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -3824,7 +3840,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 232};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_reduce[] = {
@@ -3844,7 +3860,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_reduce) = {tni_params_index_reduce,
     &tni_defaults_index_reduce, tni_names_index_reduce, tni_needs_index_reduce, 6, 3, 1, 0,
     sizeof(tn_index_reduce_args), offsetof(tn_index_reduce_args, out), TN_PROP_INTS, NULL, {0, 2,
-    3, 0, 0, 0, 0, 0}, 233};
+    3, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -3859,7 +3875,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 234};
+    0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_instance_norm[] = {
@@ -3885,7 +3901,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_instance_norm) = {tni_params_instance_norm,
     &tni_defaults_instance_norm, tni_names_instance_norm, tni_needs_instance_norm, 8, 5, 1, 0,
     sizeof(tn_instance_norm_args), UINT16_MAX, TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0},
-    235};
+    236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_interpolate[] = {
@@ -3909,7 +3925,7 @@ static const uint64_t tni_needs_interpolate[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_interpolate) = {tni_params_interpolate, &tni_defaults_interpolate,
     tni_names_interpolate, tni_needs_interpolate, 7, 1, 1, 0, sizeof(tn_interpolate_args),
-    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_inverse[] = {
@@ -3921,7 +3937,7 @@ static const uint64_t tni_needs_inverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_inverse) = {tni_params_inverse, &tni_defaults_inverse,
     tni_names_inverse, tni_needs_inverse, 1, 1, 1, 0, sizeof(tn_inverse_args),
-    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    offsetof(tn_inverse_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -3937,7 +3953,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 238};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -3949,7 +3965,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -3961,7 +3977,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 240};
+    0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -3973,7 +3989,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 241};
+    0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isneginf[] = {
@@ -3985,7 +4001,7 @@ static const uint64_t tni_needs_isneginf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isneginf) = {tni_params_isneginf, &tni_defaults_isneginf,
     tni_names_isneginf, tni_needs_isneginf, 1, 1, 1, 0, sizeof(tn_isneginf_args),
-    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    offsetof(tn_isneginf_args, out), 0, tni_loops_isneginf, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isposinf[] = {
@@ -3997,7 +4013,7 @@ static const uint64_t tni_needs_isposinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isposinf) = {tni_params_isposinf, &tni_defaults_isposinf,
     tni_names_isposinf, tni_needs_isposinf, 1, 1, 1, 0, sizeof(tn_isposinf_args),
-    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    offsetof(tn_isposinf_args, out), 0, tni_loops_isposinf, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isreal[] = {
@@ -4009,7 +4025,7 @@ static const uint64_t tni_needs_isreal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isreal) = {tni_params_isreal, &tni_defaults_isreal,
     tni_names_isreal, tni_needs_isreal, 1, 1, 1, 0, sizeof(tn_isreal_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_istft[] = {
@@ -4036,7 +4052,7 @@ static const uint64_t tni_needs_istft[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_istft) = {tni_params_istft, &tni_defaults_istft, tni_names_istft,
     tni_needs_istft, 10, 2, 1, 0, sizeof(tn_istft_args), UINT16_MAX, 0, NULL, {0, 4, 0, 0, 0, 0, 0,
-    0}, 245};
+    0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kaiser_window[] = {
@@ -4054,7 +4070,7 @@ static const char *const tni_names_kaiser_window[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kaiser_window) = {tni_params_kaiser_window,
     &tni_defaults_kaiser_window, tni_names_kaiser_window, NULL, 5, 0, 1, 0,
-    sizeof(tn_kaiser_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    sizeof(tn_kaiser_window_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -4071,7 +4087,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 247};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kthvalue[] = {
@@ -4086,7 +4102,7 @@ static const uint64_t tni_needs_kthvalue[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kthvalue) = {tni_params_kthvalue, &tni_defaults_kthvalue,
     tni_names_kthvalue, tni_needs_kthvalue, 4, 1, 2, 0, sizeof(tn_kthvalue_args),
-    offsetof(tn_kthvalue_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    offsetof(tn_kthvalue_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -4101,7 +4117,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -4120,7 +4136,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 250};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -4141,7 +4157,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 251};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lcm[] = {
@@ -4154,7 +4170,7 @@ static const uint64_t tni_needs_lcm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lcm) = {tni_params_lcm, &tni_defaults_lcm, tni_names_lcm,
     tni_needs_lcm, 2, 2, 1, 0, sizeof(tn_lcm_args), offsetof(tn_lcm_args, out), 0, tni_loops_lcm,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 252};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ldexp[] = {
@@ -4167,7 +4183,7 @@ static const uint64_t tni_needs_ldexp[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ldexp) = {tni_params_ldexp, &tni_defaults_ldexp, tni_names_ldexp,
     tni_needs_ldexp, 2, 2, 1, 0, sizeof(tn_ldexp_args), offsetof(tn_ldexp_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 253};
+    1, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -4181,7 +4197,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 254};
+    0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -4196,7 +4212,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 255};
+    0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -4216,7 +4232,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 256};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -4231,7 +4247,7 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 257};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lgamma[] = {
@@ -4243,7 +4259,7 @@ static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
     tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
-    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -4258,7 +4274,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 259};
+    0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -4276,7 +4292,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_det[] = {
@@ -4288,7 +4304,7 @@ static const uint64_t tni_needs_linalg_det[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_det) = {tni_params_linalg_det, &tni_defaults_linalg_det,
     tni_names_linalg_det, tni_needs_linalg_det, 1, 1, 1, 0, sizeof(tn_linalg_det_args),
-    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    offsetof(tn_linalg_det_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eig[] = {
@@ -4300,7 +4316,7 @@ static const uint64_t tni_needs_linalg_eig[] = {UINT64_C(0x300000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eig) = {tni_params_linalg_eig, &tni_defaults_linalg_eig,
     tni_names_linalg_eig, tni_needs_linalg_eig, 1, 1, 2, 0, sizeof(tn_linalg_eig_args),
-    offsetof(tn_linalg_eig_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    offsetof(tn_linalg_eig_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eig_phases[] = {
@@ -4312,7 +4328,7 @@ static const uint64_t tni_needs_linalg_eig_phases[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eig_phases) = {tni_params_linalg_eig_phases,
     &tni_defaults_linalg_eig_phases, tni_names_linalg_eig_phases, tni_needs_linalg_eig_phases, 1,
-    1, 1, 0, sizeof(tn_linalg_eig_phases_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    1, 1, 0, sizeof(tn_linalg_eig_phases_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh[] = {
@@ -4325,7 +4341,7 @@ static const uint64_t tni_needs_linalg_eigh[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh) = {tni_params_linalg_eigh, &tni_defaults_linalg_eigh,
     tni_names_linalg_eigh, tni_needs_linalg_eigh, 2, 1, 2, 0, sizeof(tn_linalg_eigh_args),
-    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    offsetof(tn_linalg_eigh_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigh_of[] = {
@@ -4341,7 +4357,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigh_of) = {tni_params_linalg_eigh_of,
     &tni_defaults_linalg_eigh_of, tni_names_linalg_eigh_of, tni_needs_linalg_eigh_of, 3, 1, 2, 0,
     sizeof(tn_linalg_eigh_of_args), offsetof(tn_linalg_eigh_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvals[] = {
@@ -4354,7 +4370,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvals) = {tni_params_linalg_eigvals,
     &tni_defaults_linalg_eigvals, tni_names_linalg_eigvals, tni_needs_linalg_eigvals, 1, 1, 1, 0,
     sizeof(tn_linalg_eigvals_args), offsetof(tn_linalg_eigvals_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 266};
+    0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvals_of[] = {
@@ -4367,7 +4383,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvals_of) = {tni_params_linalg_eigvals_of,
     &tni_defaults_linalg_eigvals_of, tni_names_linalg_eigvals_of, tni_needs_linalg_eigvals_of, 1,
     1, 1, 0, sizeof(tn_linalg_eigvals_of_args), offsetof(tn_linalg_eigvals_of_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_eigvalsh[] = {
@@ -4381,7 +4397,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_eigvalsh) = {tni_params_linalg_eigvalsh,
     &tni_defaults_linalg_eigvalsh, tni_names_linalg_eigvalsh, tni_needs_linalg_eigvalsh, 2, 1, 1,
     0, sizeof(tn_linalg_eigvalsh_args), offsetof(tn_linalg_eigvalsh_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_householder_product[] = {
@@ -4398,7 +4414,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_householder_product)
     = {tni_params_linalg_householder_product, &tni_defaults_linalg_householder_product,
     tni_names_linalg_householder_product, tni_needs_linalg_householder_product, 2, 2, 1, 0,
     sizeof(tn_linalg_householder_product_args), offsetof(tn_linalg_householder_product_args, out),
-    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 269};
+    0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv[] = {
@@ -4410,7 +4426,7 @@ static const uint64_t tni_needs_linalg_inv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv) = {tni_params_linalg_inv, &tni_defaults_linalg_inv,
     tni_names_linalg_inv, tni_needs_linalg_inv, 1, 1, 1, 0, sizeof(tn_linalg_inv_args),
-    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    offsetof(tn_linalg_inv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_inv_ex[] = {
@@ -4425,7 +4441,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_inv_ex) = {tni_params_linalg_inv_ex,
     &tni_defaults_linalg_inv_ex, tni_names_linalg_inv_ex, tni_needs_linalg_inv_ex, 2, 1, 2, 0,
     sizeof(tn_linalg_inv_ex_args), offsetof(tn_linalg_inv_ex_args, out), TN_PROP_VERDICT, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 271};
+    0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_ldl_factor[] = {
@@ -4440,7 +4456,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_ldl_factor) = {tni_params_linalg_ldl_factor,
     &tni_defaults_linalg_ldl_factor, tni_names_linalg_ldl_factor, tni_needs_linalg_ldl_factor, 2,
     1, 2, 0, sizeof(tn_linalg_ldl_factor_args), offsetof(tn_linalg_ldl_factor_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_ldl_factor_ex[] = {
@@ -4459,7 +4475,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_ldl_factor_ex) = {tni_params_linalg_ldl_fa
     &tni_defaults_linalg_ldl_factor_ex, tni_names_linalg_ldl_factor_ex,
     tni_needs_linalg_ldl_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_ldl_factor_ex_args),
     offsetof(tn_linalg_ldl_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    273};
+    274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_ldl_solve[] = {
@@ -4477,7 +4493,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_ldl_solve) = {tni_params_linalg_ldl_solve,
     &tni_defaults_linalg_ldl_solve, tni_names_linalg_ldl_solve, tni_needs_linalg_ldl_solve, 4, 3,
     1, 0, sizeof(tn_linalg_ldl_solve_args), offsetof(tn_linalg_ldl_solve_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 274};
+    1, 2, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq[] = {
@@ -4496,7 +4512,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq) = {tni_params_linalg_lstsq,
     &tni_defaults_linalg_lstsq, tni_names_linalg_lstsq, tni_needs_linalg_lstsq, 4, 2, 4, 0,
     sizeof(tn_linalg_lstsq_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 275};
+    0, 0, 0}, 276};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lstsq_matrix[] = {
@@ -4515,7 +4531,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lstsq_matrix) = {tni_params_linalg_lstsq_matrix,
     &tni_defaults_linalg_lstsq_matrix, tni_names_linalg_lstsq_matrix,
     tni_needs_linalg_lstsq_matrix, 4, 2, 2, 0, sizeof(tn_linalg_lstsq_matrix_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 276};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 277};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu[] = {
@@ -4529,7 +4545,7 @@ static const uint64_t tni_needs_linalg_lu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu) = {tni_params_linalg_lu, &tni_defaults_linalg_lu,
     tni_names_linalg_lu, tni_needs_linalg_lu, 2, 1, 3, 0, sizeof(tn_linalg_lu_args),
-    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 277};
+    offsetof(tn_linalg_lu_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 278};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor[] = {
@@ -4544,7 +4560,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor) = {tni_params_linalg_lu_factor,
     &tni_defaults_linalg_lu_factor, tni_names_linalg_lu_factor, tni_needs_linalg_lu_factor, 2, 1,
     2, 0, sizeof(tn_linalg_lu_factor_args), offsetof(tn_linalg_lu_factor_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 278};
+    0, 0, 0, 0, 0, 0, 0}, 279};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_factor_ex[] = {
@@ -4563,7 +4579,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_factor_ex) = {tni_params_linalg_lu_fact
     &tni_defaults_linalg_lu_factor_ex, tni_names_linalg_lu_factor_ex,
     tni_needs_linalg_lu_factor_ex, 3, 1, 3, 0, sizeof(tn_linalg_lu_factor_ex_args),
     offsetof(tn_linalg_lu_factor_ex_args, out), TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    279};
+    280};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_lu_solve[] = {
@@ -4583,7 +4599,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_lu_solve) = {tni_params_linalg_lu_solve,
     &tni_defaults_linalg_lu_solve, tni_names_linalg_lu_solve, tni_needs_linalg_lu_solve, 5, 3, 1,
     0, sizeof(tn_linalg_lu_solve_args), offsetof(tn_linalg_lu_solve_args, out), 0, NULL, {0, 1, 2,
-    0, 0, 0, 0, 0}, 280};
+    0, 0, 0, 0, 0}, 281};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_exp[] = {
@@ -4595,7 +4611,7 @@ static const uint64_t tni_needs_linalg_matrix_exp[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_exp) = {tni_params_linalg_matrix_exp,
     &tni_defaults_linalg_matrix_exp, tni_names_linalg_matrix_exp, tni_needs_linalg_matrix_exp, 1,
-    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 281};
+    1, 1, 0, sizeof(tn_linalg_matrix_exp_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_power[] = {
@@ -4609,7 +4625,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_power) = {tni_params_linalg_matrix_power,
     &tni_defaults_linalg_matrix_power, tni_names_linalg_matrix_power,
     tni_needs_linalg_matrix_power, 2, 1, 1, 0, sizeof(tn_linalg_matrix_power_args),
-    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 282};
+    offsetof(tn_linalg_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank[] = {
@@ -4625,7 +4641,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank) = {tni_params_linalg_matrix_rank,
     &tni_defaults_linalg_matrix_rank, tni_names_linalg_matrix_rank, tni_needs_linalg_matrix_rank,
     3, 1, 1, 0, sizeof(tn_linalg_matrix_rank_args), offsetof(tn_linalg_matrix_rank_args, out), 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 283};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 284};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_rank_float[] = {
@@ -4646,7 +4662,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_rank_float) = {tni_params_linalg_ma
     &tni_defaults_linalg_matrix_rank_float, tni_names_linalg_matrix_rank_float,
     tni_needs_linalg_matrix_rank_float, 4, 1, 1, 0, sizeof(tn_linalg_matrix_rank_float_args),
     offsetof(tn_linalg_matrix_rank_float_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    284};
+    285};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_matrix_sqrth[] = {
@@ -4659,7 +4675,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_matrix_sqrth) = {tni_params_linalg_matrix_sqrth,
     &tni_defaults_linalg_matrix_sqrth, tni_names_linalg_matrix_sqrth,
     tni_needs_linalg_matrix_sqrth, 1, 1, 1, 0, sizeof(tn_linalg_matrix_sqrth_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 285};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv[] = {
@@ -4673,7 +4689,7 @@ static const uint64_t tni_needs_linalg_pinv[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv) = {tni_params_linalg_pinv, &tni_defaults_linalg_pinv,
     tni_names_linalg_pinv, tni_needs_linalg_pinv, 3, 1, 1, 0, sizeof(tn_linalg_pinv_args),
-    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 286};
+    offsetof(tn_linalg_pinv_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_pinv_float[] = {
@@ -4693,7 +4709,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_pinv_float) = {tni_params_linalg_pinv_float,
     &tni_defaults_linalg_pinv_float, tni_names_linalg_pinv_float, tni_needs_linalg_pinv_float, 4,
     1, 1, 0, sizeof(tn_linalg_pinv_float_args), offsetof(tn_linalg_pinv_float_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 287};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 288};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_polar[] = {
@@ -4706,7 +4722,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_polar) = {tni_params_linalg_polar,
     &tni_defaults_linalg_polar, tni_names_linalg_polar, tni_needs_linalg_polar, 1, 1, 2, 0,
     sizeof(tn_linalg_polar_args), offsetof(tn_linalg_polar_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 288};
+    0, 0}, 289};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -4719,7 +4735,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 289};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 290};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_slogdet[] = {
@@ -4732,7 +4748,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_slogdet) = {tni_params_linalg_slogdet,
     &tni_defaults_linalg_slogdet, tni_names_linalg_slogdet, tni_needs_linalg_slogdet, 1, 1, 2, 0,
     sizeof(tn_linalg_slogdet_args), offsetof(tn_linalg_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 290};
+    0, 0, 0}, 291};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve[] = {
@@ -4748,7 +4764,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve) = {tni_params_linalg_solve,
     &tni_defaults_linalg_solve, tni_names_linalg_solve, tni_needs_linalg_solve, 3, 2, 1, 0,
     sizeof(tn_linalg_solve_args), offsetof(tn_linalg_solve_args, out), 0, NULL, {0, 1, 0, 0, 0, 0,
-    0, 0}, 291};
+    0, 0}, 292};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_ex[] = {
@@ -4767,7 +4783,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_ex) = {tni_params_linalg_solve_ex,
     &tni_defaults_linalg_solve_ex, tni_names_linalg_solve_ex, tni_needs_linalg_solve_ex, 4, 2, 2,
     0, sizeof(tn_linalg_solve_ex_args), offsetof(tn_linalg_solve_ex_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 292};
+    0, 0, 0, 0, 0}, 293};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_lu[] = {
@@ -4785,7 +4801,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_lu) = {tni_params_linalg_solve_lu,
     &tni_defaults_linalg_solve_lu, tni_names_linalg_solve_lu, tni_needs_linalg_solve_lu, 4, 2, 2,
     0, sizeof(tn_linalg_solve_lu_args), UINT16_MAX, TN_PROP_VERDICT, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 293};
+    0}, 294};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -4806,7 +4822,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 294};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 295};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd[] = {
@@ -4822,7 +4838,7 @@ static const uint64_t tni_needs_linalg_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd) = {tni_params_linalg_svd, &tni_defaults_linalg_svd,
     tni_names_linalg_svd, tni_needs_linalg_svd, 3, 1, 3, 0, sizeof(tn_linalg_svd_args),
-    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 295};
+    offsetof(tn_linalg_svd_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svd_of[] = {
@@ -4842,7 +4858,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svd_of) = {tni_params_linalg_svd_of,
     &tni_defaults_linalg_svd_of, tni_names_linalg_svd_of, tni_needs_linalg_svd_of, 4, 1, 3, 0,
     sizeof(tn_linalg_svd_of_args), offsetof(tn_linalg_svd_of_args, out),
-    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 296};
+    TN_PROP_INTS | TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 297};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_svdvals[] = {
@@ -4857,7 +4873,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_svdvals) = {tni_params_linalg_svdvals,
     &tni_defaults_linalg_svdvals, tni_names_linalg_svdvals, tni_needs_linalg_svdvals, 2, 1, 1, 0,
     sizeof(tn_linalg_svdvals_args), offsetof(tn_linalg_svdvals_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 297};
+    0, 0, 0, 0, 0, 0, 0}, 298};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorinv[] = {
@@ -4871,7 +4887,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorinv) = {tni_params_linalg_tensorinv,
     &tni_defaults_linalg_tensorinv, tni_names_linalg_tensorinv, tni_needs_linalg_tensorinv, 2, 1,
     1, 0, sizeof(tn_linalg_tensorinv_args), offsetof(tn_linalg_tensorinv_args, out), 0, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 298};
+    0, 0, 0, 0, 0, 0, 0}, 299};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_tensorsolve[] = {
@@ -4888,7 +4904,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_tensorsolve) = {tni_params_linalg_tensorsolve,
     &tni_defaults_linalg_tensorsolve, tni_names_linalg_tensorsolve, tni_needs_linalg_tensorsolve,
     3, 2, 1, 0, sizeof(tn_linalg_tensorsolve_args), offsetof(tn_linalg_tensorsolve_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 299};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 300};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -4910,7 +4926,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 300};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 301};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -4925,7 +4941,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 301};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 302};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_cross_entropy[] = {
@@ -4952,7 +4968,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_cross_entropy) = {tni_params_linear_cross_entropy,
     &tni_defaults_linear_cross_entropy, tni_names_linear_cross_entropy,
     tni_needs_linear_cross_entropy, 8, 5, 1, 0, sizeof(tn_linear_cross_entropy_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 302};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 303};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -4969,7 +4985,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 303};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 304};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -4984,7 +5000,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 304};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 305};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -5002,7 +5018,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 305};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_local_response_norm[] = {
@@ -5020,7 +5036,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_local_response_norm) = {tni_params_local_response_norm,
     &tni_defaults_local_response_norm, tni_names_local_response_norm,
     tni_needs_local_response_norm, 5, 1, 1, 0, sizeof(tn_local_response_norm_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 306};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 307};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -5032,7 +5048,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 307};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 308};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -5044,7 +5060,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 308};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -5056,7 +5072,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 309};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -5068,7 +5084,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 310};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_normal[] = {
@@ -5084,7 +5100,7 @@ static const uint64_t tni_needs_log_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_normal) = {tni_params_log_normal, &tni_defaults_log_normal,
     tni_names_log_normal, tni_needs_log_normal, 4, 1, 1, 0, sizeof(tn_log_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 311};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_sigmoid[] = {
@@ -5096,7 +5112,7 @@ static const uint64_t tni_needs_log_sigmoid[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_sigmoid) = {tni_params_log_sigmoid, &tni_defaults_log_sigmoid,
     tni_names_log_sigmoid, tni_needs_log_sigmoid, 1, 1, 1, 0, sizeof(tn_log_sigmoid_args),
-    offsetof(tn_log_sigmoid_args, out), 0, tni_loops_log_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 312};
+    offsetof(tn_log_sigmoid_args, out), 0, tni_loops_log_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -5111,7 +5127,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 313};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 314};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -5130,7 +5146,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 314};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 315};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp[] = {
@@ -5143,7 +5159,7 @@ static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
     tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
-    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 315};
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 316};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logaddexp2[] = {
@@ -5156,7 +5172,7 @@ static const uint64_t tni_needs_logaddexp2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp2) = {tni_params_logaddexp2, &tni_defaults_logaddexp2,
     tni_names_logaddexp2, tni_needs_logaddexp2, 2, 2, 1, 0, sizeof(tn_logaddexp2_args),
-    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 316};
+    offsetof(tn_logaddexp2_args, out), 0, tni_loops_logaddexp2, {0, 1, 0, 0, 0, 0, 0, 0}, 317};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logcumsumexp[] = {
@@ -5170,7 +5186,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logcumsumexp) = {tni_params_logcumsumexp,
     &tni_defaults_logcumsumexp, tni_names_logcumsumexp, tni_needs_logcumsumexp, 2, 1, 1, 0,
     sizeof(tn_logcumsumexp_args), offsetof(tn_logcumsumexp_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 317};
+    0, 0}, 318};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logdet[] = {
@@ -5182,7 +5198,7 @@ static const uint64_t tni_needs_logdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logdet) = {tni_params_logdet, &tni_defaults_logdet,
     tni_names_logdet, tni_needs_logdet, 1, 1, 1, 0, sizeof(tn_logdet_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 318};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 319};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -5195,7 +5211,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 319};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 320};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -5207,7 +5223,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 320};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 321};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -5220,7 +5236,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 321};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 322};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -5233,7 +5249,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 322};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 323};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logit[] = {
@@ -5247,7 +5263,7 @@ static const uint64_t tni_needs_logit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logit) = {tni_params_logit, &tni_defaults_logit, tni_names_logit,
     tni_needs_logit, 2, 1, 1, 0, sizeof(tn_logit_args), offsetof(tn_logit_args, out),
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 323};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logspace[] = {
@@ -5266,7 +5282,7 @@ static const char *const tni_names_logspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logspace) = {tni_params_logspace, &tni_defaults_logspace,
     tni_names_logspace, NULL, 6, 0, 1, 0, sizeof(tn_logspace_args), offsetof(tn_logspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 324};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -5280,7 +5296,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 325};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool1d[] = {
@@ -5297,7 +5313,7 @@ static const uint64_t tni_needs_lp_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool1d) = {tni_params_lp_pool1d, &tni_defaults_lp_pool1d,
     tni_names_lp_pool1d, tni_needs_lp_pool1d, 5, 1, 1, 0, sizeof(tn_lp_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 326};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool2d[] = {
@@ -5314,7 +5330,7 @@ static const uint64_t tni_needs_lp_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool2d) = {tni_params_lp_pool2d, &tni_defaults_lp_pool2d,
     tni_names_lp_pool2d, tni_needs_lp_pool2d, 5, 1, 1, 0, sizeof(tn_lp_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 327};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lp_pool3d[] = {
@@ -5331,7 +5347,7 @@ static const uint64_t tni_needs_lp_pool3d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lp_pool3d) = {tni_params_lp_pool3d, &tni_defaults_lp_pool3d,
     tni_names_lp_pool3d, tni_needs_lp_pool3d, 5, 1, 1, 0, sizeof(tn_lp_pool3d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 328};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 329};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -5345,7 +5361,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 329};
+    0, 0}, 330};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_solve[] = {
@@ -5359,7 +5375,7 @@ static const uint64_t tni_needs_lu_solve[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_solve) = {tni_params_lu_solve, &tni_defaults_lu_solve,
     tni_names_lu_solve, tni_needs_lu_solve, 3, 3, 1, 0, sizeof(tn_lu_solve_args),
-    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 330};
+    offsetof(tn_lu_solve_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 331};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lu_unpack[] = {
@@ -5376,7 +5392,7 @@ static const uint64_t tni_needs_lu_unpack[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lu_unpack) = {tni_params_lu_unpack, &tni_defaults_lu_unpack,
     tni_names_lu_unpack, tni_needs_lu_unpack, 4, 2, 3, 0, sizeof(tn_lu_unpack_args),
-    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 331};
+    offsetof(tn_lu_unpack_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 332};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_margin_ranking_loss[] = {
@@ -5396,7 +5412,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_margin_ranking_loss) = {tni_params_margin_ranking_loss,
     &tni_defaults_margin_ranking_loss, tni_names_margin_ranking_loss,
     tni_needs_margin_ranking_loss, 5, 3, 1, 0, sizeof(tn_margin_ranking_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 332};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 333};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -5411,7 +5427,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 333};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 334};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -5426,7 +5442,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 334};
+    0, 0, 0}, 335};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -5439,7 +5455,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 335};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 336};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -5452,7 +5468,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 336};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 337};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_exp[] = {
@@ -5464,7 +5480,7 @@ static const uint64_t tni_needs_matrix_exp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_exp) = {tni_params_matrix_exp, &tni_defaults_matrix_exp,
     tni_names_matrix_exp, tni_needs_matrix_exp, 1, 1, 1, 0, sizeof(tn_matrix_exp_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 337};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 338};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matrix_power[] = {
@@ -5478,7 +5494,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matrix_power) = {tni_params_matrix_power,
     &tni_defaults_matrix_power, tni_names_matrix_power, tni_needs_matrix_power, 2, 1, 1, 0,
     sizeof(tn_matrix_power_args), offsetof(tn_matrix_power_args, out), 0, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 338};
+    0, 0}, 339};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -5490,7 +5506,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 339};
+    0, 0, 0, 0, 0}, 340};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -5504,7 +5520,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 340};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 341};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_other[] = {
@@ -5517,7 +5533,7 @@ static const uint64_t tni_needs_max_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_other) = {tni_params_max_other, &tni_defaults_max_other,
     tni_names_max_other, tni_needs_max_other, 2, 2, 1, 0, sizeof(tn_max_other_args),
-    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 341};
+    offsetof(tn_max_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 342};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d[] = {
@@ -5538,7 +5554,7 @@ static const uint64_t tni_needs_max_pool1d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d) = {tni_params_max_pool1d, &tni_defaults_max_pool1d,
     tni_names_max_pool1d, tni_needs_max_pool1d, 6, 1, 1, 0, sizeof(tn_max_pool1d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 342};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 343};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool1d_with_indices[] = {
@@ -5566,7 +5582,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool1d_with_indices) = {tni_params_max_pool1d
     &tni_defaults_max_pool1d_with_indices, tni_names_max_pool1d_with_indices,
     tni_needs_max_pool1d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool1d_with_indices_args),
     offsetof(tn_max_pool1d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    343};
+    344};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -5587,7 +5603,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 344};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -5616,7 +5632,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    345};
+    346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -5641,7 +5657,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 346};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_with_indices[] = {
@@ -5669,7 +5685,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_with_indices) = {tni_params_max_pool2d
     &tni_defaults_max_pool2d_with_indices, tni_names_max_pool2d_with_indices,
     tni_needs_max_pool2d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool2d_with_indices_args),
     offsetof(tn_max_pool2d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    347};
+    348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d[] = {
@@ -5690,7 +5706,7 @@ static const uint64_t tni_needs_max_pool3d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d) = {tni_params_max_pool3d, &tni_defaults_max_pool3d,
     tni_names_max_pool3d, tni_needs_max_pool3d, 6, 1, 1, 0, sizeof(tn_max_pool3d_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 348};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 349};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d_with_indices[] = {
@@ -5718,7 +5734,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d_with_indices) = {tni_params_max_pool3d
     &tni_defaults_max_pool3d_with_indices, tni_names_max_pool3d_with_indices,
     tni_needs_max_pool3d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool3d_with_indices_args),
     offsetof(tn_max_pool3d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    349};
+    350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool1d[] = {
@@ -5739,7 +5755,7 @@ static const uint64_t tni_needs_max_unpool1d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool1d) = {tni_params_max_unpool1d,
     &tni_defaults_max_unpool1d, tni_names_max_unpool1d, tni_needs_max_unpool1d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 350};
+    sizeof(tn_max_unpool1d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 351};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool2d[] = {
@@ -5760,7 +5776,7 @@ static const uint64_t tni_needs_max_unpool2d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool2d) = {tni_params_max_unpool2d,
     &tni_defaults_max_unpool2d, tni_names_max_unpool2d, tni_needs_max_unpool2d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 351};
+    sizeof(tn_max_unpool2d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 352};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool3d[] = {
@@ -5781,7 +5797,7 @@ static const uint64_t tni_needs_max_unpool3d[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_unpool3d) = {tni_params_max_unpool3d,
     &tni_defaults_max_unpool3d, tni_names_max_unpool3d, tni_needs_max_unpool3d, 6, 2, 1, 0,
-    sizeof(tn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 352};
+    sizeof(tn_max_unpool3d_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 353};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -5794,7 +5810,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 353};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 354};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -5810,7 +5826,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 354};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_median[] = {
@@ -5822,7 +5838,7 @@ static const uint64_t tni_needs_median[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_median) = {tni_params_median, &tni_defaults_median,
     tni_names_median, tni_needs_median, 1, 1, 1, 0, sizeof(tn_median_args),
-    offsetof(tn_median_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 355};
+    offsetof(tn_median_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_median_dim[] = {
@@ -5836,7 +5852,7 @@ static const uint64_t tni_needs_median_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_median_dim) = {tni_params_median_dim, &tni_defaults_median_dim,
     tni_names_median_dim, tni_needs_median_dim, 3, 1, 2, 0, sizeof(tn_median_dim_args),
-    offsetof(tn_median_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 356};
+    offsetof(tn_median_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -5850,7 +5866,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 357};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 358};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -5862,7 +5878,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 358};
+    0, 0, 0, 0, 0}, 359};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -5876,7 +5892,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 359};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 360};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_other[] = {
@@ -5889,7 +5905,7 @@ static const uint64_t tni_needs_min_other[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_other) = {tni_params_min_other, &tni_defaults_min_other,
     tni_names_min_other, tni_needs_min_other, 2, 2, 1, 0, sizeof(tn_min_other_args),
-    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 360};
+    offsetof(tn_min_other_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 361};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -5902,7 +5918,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 361};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 362};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mish[] = {
@@ -5914,7 +5930,7 @@ static const uint64_t tni_needs_mish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mish) = {tni_params_mish, &tni_defaults_mish, tni_names_mish,
     tni_needs_mish, 1, 1, 1, 0, sizeof(tn_mish_args), offsetof(tn_mish_args, out), 0,
-    tni_loops_mish, {0, 0, 0, 0, 0, 0, 0, 0}, 362};
+    tni_loops_mish, {0, 0, 0, 0, 0, 0, 0, 0}, 363};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -5927,7 +5943,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    363};
+    364};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mode[] = {
@@ -5941,7 +5957,7 @@ static const uint64_t tni_needs_mode[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mode) = {tni_params_mode, &tni_defaults_mode, tni_names_mode,
     tni_needs_mode, 3, 1, 2, 0, sizeof(tn_mode_args), offsetof(tn_mode_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 364};
+    0, 0, 0, 0, 0, 0}, 365};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -5955,7 +5971,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 365};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 366};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -5970,7 +5986,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 366};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 367};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -5984,7 +6000,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 367};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 368};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multi_margin_loss[] = {
@@ -6007,7 +6023,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multi_margin_loss) = {tni_params_multi_margin_loss,
     &tni_defaults_multi_margin_loss, tni_names_multi_margin_loss, tni_needs_multi_margin_loss, 6,
     3, 1, 0, sizeof(tn_multi_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 4, 0, 0, 0,
-    0, 0}, 368};
+    0, 0}, 369};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_margin_loss[] = {
@@ -6023,7 +6039,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_margin_loss) = {tni_params_multilabel_margin_loss,
     &tni_defaults_multilabel_margin_loss, tni_names_multilabel_margin_loss,
     tni_needs_multilabel_margin_loss, 3, 2, 1, 0, sizeof(tn_multilabel_margin_loss_args),
-    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 369};
+    UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 370};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_margin_loss_plain[] = {
@@ -6039,7 +6055,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_margin_loss_plain)
     = {tni_params_multilabel_margin_loss_plain, &tni_defaults_multilabel_margin_loss_plain,
     tni_names_multilabel_margin_loss_plain, tni_needs_multilabel_margin_loss_plain, 2, 2, 1, 1,
     sizeof(tn_multilabel_margin_loss_plain_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    370};
+    371};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multilabel_soft_margin_loss[] = {
@@ -6059,7 +6075,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_multilabel_soft_margin_loss)
     = {tni_params_multilabel_soft_margin_loss, &tni_defaults_multilabel_soft_margin_loss,
     tni_names_multilabel_soft_margin_loss, tni_needs_multilabel_soft_margin_loss, 4, 3, 1, 0,
     sizeof(tn_multilabel_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 371};
+    0, 0, 0}, 372};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_multinomial[] = {
@@ -6076,7 +6092,7 @@ static const uint64_t tni_needs_multinomial[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_multinomial) = {tni_params_multinomial, &tni_defaults_multinomial,
     tni_names_multinomial, tni_needs_multinomial, 4, 1, 1, 0, sizeof(tn_multinomial_args),
-    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 372};
+    offsetof(tn_multinomial_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 373};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -6089,7 +6105,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    373};
+    374};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mvlgamma[] = {
@@ -6102,7 +6118,7 @@ static const uint64_t tni_needs_mvlgamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mvlgamma) = {tni_params_mvlgamma, &tni_defaults_mvlgamma,
     tni_names_mvlgamma, tni_needs_mvlgamma, 2, 1, 1, 0, sizeof(tn_mvlgamma_args),
-    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 374};
+    offsetof(tn_mvlgamma_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 375};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nan_to_num[] = {
@@ -6121,7 +6137,7 @@ static const uint64_t tni_needs_nan_to_num[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nan_to_num) = {tni_params_nan_to_num, &tni_defaults_nan_to_num,
     tni_names_nan_to_num, tni_needs_nan_to_num, 4, 1, 1, 0, sizeof(tn_nan_to_num_args),
-    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 375};
+    offsetof(tn_nan_to_num_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanmedian[] = {
@@ -6133,7 +6149,7 @@ static const uint64_t tni_needs_nanmedian[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanmedian) = {tni_params_nanmedian, &tni_defaults_nanmedian,
     tni_names_nanmedian, tni_needs_nanmedian, 1, 1, 1, 0, sizeof(tn_nanmedian_args),
-    offsetof(tn_nanmedian_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 376};
+    offsetof(tn_nanmedian_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 377};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanmedian_dim[] = {
@@ -6148,7 +6164,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanmedian_dim) = {tni_params_nanmedian_dim,
     &tni_defaults_nanmedian_dim, tni_names_nanmedian_dim, tni_needs_nanmedian_dim, 3, 1, 2, 0,
     sizeof(tn_nanmedian_dim_args), offsetof(tn_nanmedian_dim_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 377};
+    0, 0, 0}, 378};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanquantile[] = {
@@ -6167,7 +6183,7 @@ static const uint64_t tni_needs_nanquantile[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanquantile) = {tni_params_nanquantile, &tni_defaults_nanquantile,
     tni_names_nanquantile, tni_needs_nanquantile, 5, 2, 1, 0, sizeof(tn_nanquantile_args),
-    offsetof(tn_nanquantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 378};
+    offsetof(tn_nanquantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 379};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nanquantile_scalar[] = {
@@ -6188,7 +6204,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nanquantile_scalar) = {tni_params_nanquantile_scalar,
     &tni_defaults_nanquantile_scalar, tni_names_nanquantile_scalar, tni_needs_nanquantile_scalar,
     5, 1, 1, 0, sizeof(tn_nanquantile_scalar_args), offsetof(tn_nanquantile_scalar_args, out),
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 379};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 380};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -6203,7 +6219,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 380};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 381};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -6217,7 +6233,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 381};
+    0, 0}, 382};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -6229,7 +6245,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 382};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 383};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -6247,7 +6263,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 383};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 384};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -6266,7 +6282,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 384};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 385};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -6283,7 +6299,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 385};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 386};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -6301,7 +6317,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 386};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 387};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -6314,7 +6330,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 387};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 388};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -6332,7 +6348,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 388};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 389};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -6356,7 +6372,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 389};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 390};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -6375,7 +6391,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 390};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 391};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -6387,7 +6403,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 391};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 392};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero_static[] = {
@@ -6403,7 +6419,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero_static) = {tni_params_nonzero_static,
     &tni_defaults_nonzero_static, tni_names_nonzero_static, tni_needs_nonzero_static, 3, 1, 1, 0,
     sizeof(tn_nonzero_static_args), offsetof(tn_nonzero_static_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 392};
+    0, 0, 0}, 393};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -6421,7 +6437,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 393};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 394};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -6437,7 +6453,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 394};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 395};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -6450,7 +6466,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 395};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 396};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -6465,7 +6481,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 396};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -6481,7 +6497,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 397};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 398};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_orgqr[] = {
@@ -6494,7 +6510,7 @@ static const uint64_t tni_needs_orgqr[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_orgqr) = {tni_params_orgqr, &tni_defaults_orgqr, tni_names_orgqr,
     tni_needs_orgqr, 2, 2, 1, 0, sizeof(tn_orgqr_args), offsetof(tn_orgqr_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 398};
+    1, 0, 0, 0, 0, 0, 0}, 399};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ormqr[] = {
@@ -6511,7 +6527,7 @@ static const uint64_t tni_needs_ormqr[] = {UINT64_C(0x100000007), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ormqr) = {tni_params_ormqr, &tni_defaults_ormqr, tni_names_ormqr,
     tni_needs_ormqr, 5, 3, 1, 0, sizeof(tn_ormqr_args), offsetof(tn_ormqr_args, out), 0, NULL, {0,
-    1, 2, 0, 0, 0, 0, 0}, 399};
+    1, 2, 0, 0, 0, 0, 0}, 400};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_outer[] = {
@@ -6524,7 +6540,7 @@ static const uint64_t tni_needs_outer[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_outer) = {tni_params_outer, &tni_defaults_outer, tni_names_outer,
     tni_needs_outer, 2, 2, 1, 0, sizeof(tn_outer_args), offsetof(tn_outer_args, out), 0, NULL, {0,
-    1, 0, 0, 0, 0, 0, 0}, 400};
+    1, 0, 0, 0, 0, 0, 0}, 401};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pad[] = {
@@ -6540,7 +6556,7 @@ static const uint64_t tni_needs_pad[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pad) = {tni_params_pad, &tni_defaults_pad, tni_names_pad,
     tni_needs_pad, 4, 1, 1, 0, sizeof(tn_pad_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 401};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 402};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pairwise_distance[] = {
@@ -6557,7 +6573,7 @@ static const uint64_t tni_needs_pairwise_distance[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pairwise_distance) = {tni_params_pairwise_distance,
     &tni_defaults_pairwise_distance, tni_names_pairwise_distance, tni_needs_pairwise_distance, 5,
-    2, 1, 0, sizeof(tn_pairwise_distance_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 402};
+    2, 1, 0, sizeof(tn_pairwise_distance_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 403};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pdist[] = {
@@ -6570,7 +6586,7 @@ static const uint64_t tni_needs_pdist[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pdist) = {tni_params_pdist, &tni_defaults_pdist, tni_names_pdist,
     tni_needs_pdist, 2, 1, 1, 0, sizeof(tn_pdist_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 403};
+    0}, 404};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -6583,7 +6599,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 404};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pinverse[] = {
@@ -6596,7 +6612,7 @@ static const uint64_t tni_needs_pinverse[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pinverse) = {tni_params_pinverse, &tni_defaults_pinverse,
     tni_names_pinverse, tni_needs_pinverse, 2, 1, 1, 0, sizeof(tn_pinverse_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 405};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 406};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pixel_shuffle[] = {
@@ -6610,7 +6626,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pixel_shuffle) = {tni_params_pixel_shuffle,
     &tni_defaults_pixel_shuffle, tni_names_pixel_shuffle, tni_needs_pixel_shuffle, 2, 1, 1, 0,
     sizeof(tn_pixel_shuffle_args), offsetof(tn_pixel_shuffle_args, out), 0, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 406};
+    0, 0, 0}, 407};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pixel_unshuffle[] = {
@@ -6625,7 +6641,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pixel_unshuffle) = {tni_params_pixel_unshuffle,
     &tni_defaults_pixel_unshuffle, tni_names_pixel_unshuffle, tni_needs_pixel_unshuffle, 2, 1, 1,
     0, sizeof(tn_pixel_unshuffle_args), offsetof(tn_pixel_unshuffle_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 407};
+    0, 0, 0, 0, 0}, 408};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_poisson[] = {
@@ -6639,7 +6655,7 @@ static const uint64_t tni_needs_poisson[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_poisson) = {tni_params_poisson, &tni_defaults_poisson,
     tni_names_poisson, tni_needs_poisson, 2, 1, 1, 0, sizeof(tn_poisson_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 408};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 409};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_poisson_nll_loss[] = {
@@ -6660,7 +6676,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_poisson_nll_loss) = {tni_params_poisson_nll_loss,
     &tni_defaults_poisson_nll_loss, tni_names_poisson_nll_loss, tni_needs_poisson_nll_loss, 6, 2,
     1, 0, sizeof(tn_poisson_nll_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 409};
+    0}, 410};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_polygamma[] = {
@@ -6673,7 +6689,7 @@ static const uint64_t tni_needs_polygamma[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_polygamma) = {tni_params_polygamma, &tni_defaults_polygamma,
     tni_names_polygamma, tni_needs_polygamma, 2, 1, 1, 0, sizeof(tn_polygamma_args),
-    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 410};
+    offsetof(tn_polygamma_args, out), 0, NULL, {1, 0, 0, 0, 0, 0, 0, 0}, 411};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -6688,7 +6704,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 411};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 412};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -6701,7 +6717,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 412};
+    0}, 413};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -6715,7 +6731,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    413};
+    414};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -6731,7 +6747,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 414};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 415};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_quantile[] = {
@@ -6748,7 +6764,7 @@ static const uint64_t tni_needs_quantile[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_quantile) = {tni_params_quantile, &tni_defaults_quantile,
     tni_names_quantile, tni_needs_quantile, 5, 2, 1, 0, sizeof(tn_quantile_args),
-    offsetof(tn_quantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 415};
+    offsetof(tn_quantile_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 416};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_quantile_scalar[] = {
@@ -6768,7 +6784,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_quantile_scalar) = {tni_params_quantile_scalar,
     &tni_defaults_quantile_scalar, tni_names_quantile_scalar, tni_needs_quantile_scalar, 5, 1, 1,
     0, sizeof(tn_quantile_scalar_args), offsetof(tn_quantile_scalar_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 416};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 417};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rad2deg[] = {
@@ -6780,7 +6796,7 @@ static const uint64_t tni_needs_rad2deg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rad2deg) = {tni_params_rad2deg, &tni_defaults_rad2deg,
     tni_names_rad2deg, tni_needs_rad2deg, 1, 1, 1, 0, sizeof(tn_rad2deg_args),
-    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 417};
+    offsetof(tn_rad2deg_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 418};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -6797,7 +6813,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 418};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 419};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -6811,7 +6827,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 419};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 420};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -6830,7 +6846,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 420};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 421};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -6851,7 +6867,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 421};
+    0, 0, 0, 0, 0, 0, 0}, 422};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -6868,7 +6884,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 422};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 423};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -6882,7 +6898,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 423};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 424};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -6896,7 +6912,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 424};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 425};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -6913,7 +6929,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 425};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 426};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -6925,7 +6941,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 426};
+    0}, 427};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -6937,7 +6953,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 427};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 428};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reflection_pad[] = {
@@ -6951,7 +6967,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reflection_pad) = {tni_params_reflection_pad,
     &tni_defaults_reflection_pad, tni_names_reflection_pad, tni_needs_reflection_pad, 2, 1, 1, 0,
     sizeof(tn_reflection_pad_args), offsetof(tn_reflection_pad_args, out), TN_PROP_INTS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 428};
+    0, 0, 0, 0, 0, 0, 0}, 429};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -6963,7 +6979,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 429};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 430};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -6977,7 +6993,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 430};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 431};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_renorm[] = {
@@ -6992,7 +7008,7 @@ static const uint64_t tni_needs_renorm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_renorm) = {tni_params_renorm, &tni_defaults_renorm,
     tni_names_renorm, tni_needs_renorm, 4, 1, 1, 0, sizeof(tn_renorm_args),
-    offsetof(tn_renorm_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 431};
+    offsetof(tn_renorm_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 432};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -7005,7 +7021,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 432};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 433};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_replication_pad[] = {
@@ -7019,7 +7035,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_replication_pad) = {tni_params_replication_pad,
     &tni_defaults_replication_pad, tni_names_replication_pad, tni_needs_replication_pad, 2, 1, 1,
     0, sizeof(tn_replication_pad_args), offsetof(tn_replication_pad_args, out), TN_PROP_INTS, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 433};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 434};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample[] = {
@@ -7041,7 +7057,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
     offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    434};
+    435};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -7066,7 +7082,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
     offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 435};
+    0, 0, 0}, 436};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -7079,7 +7095,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 436};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 437};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rms_norm[] = {
@@ -7096,7 +7112,7 @@ static const uint64_t tni_needs_rms_norm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rms_norm) = {tni_params_rms_norm, &tni_defaults_rms_norm,
     tni_names_rms_norm, tni_needs_rms_norm, 4, 2, 1, 0, sizeof(tn_rms_norm_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 437};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 438};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -7111,7 +7127,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 438};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 439};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -7123,7 +7139,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 439};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 440};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rrelu[] = {
@@ -7140,7 +7156,7 @@ static const uint64_t tni_needs_rrelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rrelu) = {tni_params_rrelu, &tni_defaults_rrelu, tni_names_rrelu,
     tni_needs_rrelu, 5, 1, 1, 0, sizeof(tn_rrelu_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 440};
+    0, 0, 0, 0, 0, 0}, 441};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rrelu_noise[] = {
@@ -7156,7 +7172,7 @@ static const uint64_t tni_needs_rrelu_noise[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rrelu_noise) = {tni_params_rrelu_noise, &tni_defaults_rrelu_noise,
     tni_names_rrelu_noise, tni_needs_rrelu_noise, 4, 1, 1, 0, sizeof(tn_rrelu_noise_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 441};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 442};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -7168,7 +7184,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 442};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 443};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -7184,7 +7200,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 443};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 444};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sample_dirichlet[] = {
@@ -7194,12 +7210,12 @@ static const tn_param tni_params_sample_dirichlet[] = {
 };
 static const tn_sample_dirichlet_args tni_defaults_sample_dirichlet = {NULL, NULL};
 static const char *const tni_names_sample_dirichlet[] = {"result", NULL};
-static const uint64_t tni_needs_sample_dirichlet[] = {0};
+static const uint64_t tni_needs_sample_dirichlet[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sample_dirichlet) = {tni_params_sample_dirichlet,
     &tni_defaults_sample_dirichlet, tni_names_sample_dirichlet, tni_needs_sample_dirichlet, 2, 1,
     1, 0, sizeof(tn_sample_dirichlet_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 444};
+    0, 0}, 445};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -7225,7 +7241,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 8, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 445};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 446};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -7240,7 +7256,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 446};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 447};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -7255,7 +7271,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 447};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 448};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_reduce[] = {
@@ -7276,7 +7292,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_reduce) = {tni_params_scatter_reduce,
     &tni_defaults_scatter_reduce, tni_names_scatter_reduce, tni_needs_scatter_reduce, 6, 3, 1, 0,
     sizeof(tn_scatter_reduce_args), offsetof(tn_scatter_reduce_args, out), TN_PROP_INTS, NULL, {0,
-    2, 3, 0, 0, 0, 0, 0}, 448};
+    2, 3, 0, 0, 0, 0, 0}, 449};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_src_reduce[] = {
@@ -7295,7 +7311,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_src_reduce) = {tni_params_scatter_src_reduce,
     &tni_defaults_scatter_src_reduce, tni_names_scatter_src_reduce, tni_needs_scatter_src_reduce,
     5, 3, 1, 0, sizeof(tn_scatter_src_reduce_args), offsetof(tn_scatter_src_reduce_args, out),
-    TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 449};
+    TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 450};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -7311,7 +7327,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 450};
+    2, 0, 0, 0, 0, 0, 0}, 451};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value_reduce[] = {
@@ -7331,7 +7347,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value_reduce) = {tni_params_scatter_value
     &tni_defaults_scatter_value_reduce, tni_names_scatter_value_reduce,
     tni_needs_scatter_value_reduce, 5, 2, 1, 0, sizeof(tn_scatter_value_reduce_args),
     offsetof(tn_scatter_value_reduce_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 0, 0,
-    0, 0, 0, 0}, 451};
+    0, 0, 0, 0}, 452};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -7356,7 +7372,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 452};
+    5, 0, 0, 0, 0, 0}, 453};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_segment_reduce[] = {
@@ -7383,7 +7399,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_segment_reduce) = {tni_params_segment_reduce,
     &tni_defaults_segment_reduce, tni_names_segment_reduce, tni_needs_segment_reduce, 8, 4, 1, 0,
     sizeof(tn_segment_reduce_args), offsetof(tn_segment_reduce_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 3, 4, 0, 0, 0, 0}, 453};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 2, 3, 4, 0, 0, 0, 0}, 454};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -7397,7 +7413,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 454};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 455};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_selu[] = {
@@ -7409,7 +7425,7 @@ static const uint64_t tni_needs_selu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_selu) = {tni_params_selu, &tni_defaults_selu, tni_names_selu,
     tni_needs_selu, 1, 1, 1, 0, sizeof(tn_selu_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 455};
+    0}, 456};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -7421,7 +7437,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 456};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 457};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -7433,7 +7449,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 457};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 458};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -7447,7 +7463,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 458};
+    0, 0, 0, 0}, 459};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -7459,7 +7475,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 459};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 460};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -7471,7 +7487,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 460};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 461};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -7483,7 +7499,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 461};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 462};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -7497,7 +7513,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 462};
+    0}, 463};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -7509,7 +7525,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 463};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 464};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinc[] = {
@@ -7521,7 +7537,7 @@ static const uint64_t tni_needs_sinc[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinc) = {tni_params_sinc, &tni_defaults_sinc, tni_names_sinc,
     tni_needs_sinc, 1, 1, 1, 0, sizeof(tn_sinc_args), offsetof(tn_sinc_args, out), 0,
-    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 464};
+    tni_loops_sinc, {0, 0, 0, 0, 0, 0, 0, 0}, 465};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -7533,7 +7549,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 465};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 466};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -7549,7 +7565,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 466};
+    0}, 467};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slogdet[] = {
@@ -7561,7 +7577,7 @@ static const uint64_t tni_needs_slogdet[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slogdet) = {tni_params_slogdet, &tni_defaults_slogdet,
     tni_names_slogdet, tni_needs_slogdet, 1, 1, 2, 0, sizeof(tn_slogdet_args),
-    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 467};
+    offsetof(tn_slogdet_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 468};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -7578,7 +7594,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 468};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 469};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_soft_margin_loss[] = {
@@ -7595,7 +7611,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_soft_margin_loss) = {tni_params_soft_margin_loss,
     &tni_defaults_soft_margin_loss, tni_names_soft_margin_loss, tni_needs_soft_margin_loss, 3, 2,
     1, 0, sizeof(tn_soft_margin_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 469};
+    0}, 470};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -7610,7 +7626,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 470};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 471};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -7626,7 +7642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 471};
+    0}, 472};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -7642,7 +7658,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 472};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 473};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -7657,7 +7673,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 473};
+    0}, 474};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -7669,7 +7685,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 474};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 475};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -7683,7 +7699,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 475};
+    0, 0, 0, 0, 0, 0}, 476};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_coalesce[] = {
@@ -7698,7 +7714,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_coalesce) = {tni_params_sparse_coalesce,
     &tni_defaults_sparse_coalesce, tni_names_sparse_coalesce, tni_needs_sparse_coalesce, 3, 2, 2,
     0, sizeof(tn_sparse_coalesce_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    476};
+    477};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_distinct[] = {
@@ -7710,7 +7726,7 @@ static const uint64_t tni_needs_sparse_distinct[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_distinct) = {tni_params_sparse_distinct,
     &tni_defaults_sparse_distinct, tni_names_sparse_distinct, tni_needs_sparse_distinct, 1, 1, 2,
-    0, sizeof(tn_sparse_distinct_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 477};
+    0, sizeof(tn_sparse_distinct_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 478};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_dots[] = {
@@ -7724,7 +7740,7 @@ static const uint64_t tni_needs_sparse_dots[] = {0, UINT64_C(0x5), UINT64_C(0x3)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_dots) = {tni_params_sparse_dots, &tni_defaults_sparse_dots,
     tni_names_sparse_dots, tni_needs_sparse_dots, 3, 3, 1, 0, sizeof(tn_sparse_dots_args),
-    UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 478};
+    UINT16_MAX, 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 479};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_keys[] = {
@@ -7737,7 +7753,7 @@ static const uint64_t tni_needs_sparse_keys[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_keys) = {tni_params_sparse_keys, &tni_defaults_sparse_keys,
     tni_names_sparse_keys, tni_needs_sparse_keys, 2, 1, 1, 0, sizeof(tn_sparse_keys_args),
-    UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 479};
+    UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 480};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_mm[] = {
@@ -7752,7 +7768,7 @@ static const uint64_t tni_needs_sparse_mm[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_mm) = {tni_params_sparse_mm, &tni_defaults_sparse_mm,
     tni_names_sparse_mm, tni_needs_sparse_mm, 4, 3, 1, 0, sizeof(tn_sparse_mm_args), UINT16_MAX, 0,
-    NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 480};
+    NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 481};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_product[] = {
@@ -7767,7 +7783,7 @@ static const uint64_t tni_needs_sparse_product[] = {0, UINT64_C(0x5), UINT64_C(0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_product) = {tni_params_sparse_product,
     &tni_defaults_sparse_product, tni_names_sparse_product, tni_needs_sparse_product, 4, 3, 1, 0,
-    sizeof(tn_sparse_product_args), UINT16_MAX, 0, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 481};
+    sizeof(tn_sparse_product_args), UINT16_MAX, 0, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 482};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_softmax[] = {
@@ -7783,7 +7799,7 @@ static const uint64_t tni_needs_sparse_softmax[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_softmax) = {tni_params_sparse_softmax,
     &tni_defaults_sparse_softmax, tni_names_sparse_softmax, tni_needs_sparse_softmax, 5, 2, 1, 0,
-    sizeof(tn_sparse_softmax_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 482};
+    sizeof(tn_sparse_softmax_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 483};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_take[] = {
@@ -7796,7 +7812,7 @@ static const uint64_t tni_needs_sparse_take[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_take) = {tni_params_sparse_take, &tni_defaults_sparse_take,
     tni_names_sparse_take, tni_needs_sparse_take, 2, 2, 1, 0, sizeof(tn_sparse_take_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 483};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 484};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sparse_to_dense[] = {
@@ -7811,7 +7827,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sparse_to_dense) = {tni_params_sparse_to_dense,
     &tni_defaults_sparse_to_dense, tni_names_sparse_to_dense, tni_needs_sparse_to_dense, 3, 2, 1,
     0, sizeof(tn_sparse_to_dense_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    484};
+    485};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_airy_ai[] = {
@@ -7824,7 +7840,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_airy_ai) = {tni_params_special_airy_ai,
     &tni_defaults_special_airy_ai, tni_names_special_airy_ai, tni_needs_special_airy_ai, 1, 1, 1,
     0, sizeof(tn_special_airy_ai_args), offsetof(tn_special_airy_ai_args, out), 0,
-    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 485};
+    tni_loops_special_airy_ai, {0, 0, 0, 0, 0, 0, 0, 0}, 486};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j0[] = {
@@ -7837,7 +7853,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j0) = {tni_params_special_bessel_j0,
     &tni_defaults_special_bessel_j0, tni_names_special_bessel_j0, tni_needs_special_bessel_j0, 1,
     1, 1, 0, sizeof(tn_special_bessel_j0_args), offsetof(tn_special_bessel_j0_args, out), 0,
-    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 486};
+    tni_loops_special_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 487};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_j1[] = {
@@ -7850,7 +7866,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_j1) = {tni_params_special_bessel_j1,
     &tni_defaults_special_bessel_j1, tni_names_special_bessel_j1, tni_needs_special_bessel_j1, 1,
     1, 1, 0, sizeof(tn_special_bessel_j1_args), offsetof(tn_special_bessel_j1_args, out), 0,
-    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 487};
+    tni_loops_special_bessel_j1, {0, 0, 0, 0, 0, 0, 0, 0}, 488};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y0[] = {
@@ -7863,7 +7879,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y0) = {tni_params_special_bessel_y0,
     &tni_defaults_special_bessel_y0, tni_names_special_bessel_y0, tni_needs_special_bessel_y0, 1,
     1, 1, 0, sizeof(tn_special_bessel_y0_args), offsetof(tn_special_bessel_y0_args, out), 0,
-    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 488};
+    tni_loops_special_bessel_y0, {0, 0, 0, 0, 0, 0, 0, 0}, 489};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_bessel_y1[] = {
@@ -7876,7 +7892,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_bessel_y1) = {tni_params_special_bessel_y1,
     &tni_defaults_special_bessel_y1, tni_names_special_bessel_y1, tni_needs_special_bessel_y1, 1,
     1, 1, 0, sizeof(tn_special_bessel_y1_args), offsetof(tn_special_bessel_y1_args, out), 0,
-    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 489};
+    tni_loops_special_bessel_y1, {0, 0, 0, 0, 0, 0, 0, 0}, 490};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_t[] = {
@@ -7894,7 +7910,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_t)
     tni_names_special_chebyshev_polynomial_t, tni_needs_special_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_t_args),
     offsetof(tn_special_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 490};
+    tni_loops_special_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 491};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_u[] = {
@@ -7912,7 +7928,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_u)
     tni_names_special_chebyshev_polynomial_u, tni_needs_special_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_u_args),
     offsetof(tn_special_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 491};
+    tni_loops_special_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 492};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_v[] = {
@@ -7930,7 +7946,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_v)
     tni_names_special_chebyshev_polynomial_v, tni_needs_special_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_v_args),
     offsetof(tn_special_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 492};
+    tni_loops_special_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 493};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_chebyshev_polynomial_w[] = {
@@ -7948,7 +7964,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_chebyshev_polynomial_w)
     tni_names_special_chebyshev_polynomial_w, tni_needs_special_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_chebyshev_polynomial_w_args),
     offsetof(tn_special_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 493};
+    tni_loops_special_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 494};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_entr[] = {
@@ -7961,7 +7977,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_entr) = {tni_params_special_entr,
     &tni_defaults_special_entr, tni_names_special_entr, tni_needs_special_entr, 1, 1, 1, 0,
     sizeof(tn_special_entr_args), offsetof(tn_special_entr_args, out), 0, tni_loops_special_entr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 494};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 495};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_erfcx[] = {
@@ -7974,7 +7990,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_erfcx) = {tni_params_special_erfcx,
     &tni_defaults_special_erfcx, tni_names_special_erfcx, tni_needs_special_erfcx, 1, 1, 1, 0,
     sizeof(tn_special_erfcx_args), offsetof(tn_special_erfcx_args, out), 0,
-    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 495};
+    tni_loops_special_erfcx, {0, 0, 0, 0, 0, 0, 0, 0}, 496};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_h[] = {
@@ -7991,7 +8007,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_h)
     = {tni_params_special_hermite_polynomial_h, &tni_defaults_special_hermite_polynomial_h,
     tni_names_special_hermite_polynomial_h, tni_needs_special_hermite_polynomial_h, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_h_args), offsetof(tn_special_hermite_polynomial_h_args,
-    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 496};
+    out), 0, tni_loops_special_hermite_polynomial_h, {0, 1, 0, 0, 0, 0, 0, 0}, 497};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_hermite_polynomial_he[] = {
@@ -8008,7 +8024,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_hermite_polynomial_he)
     = {tni_params_special_hermite_polynomial_he, &tni_defaults_special_hermite_polynomial_he,
     tni_names_special_hermite_polynomial_he, tni_needs_special_hermite_polynomial_he, 2, 2, 1, 0,
     sizeof(tn_special_hermite_polynomial_he_args), offsetof(tn_special_hermite_polynomial_he_args,
-    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 497};
+    out), 0, tni_loops_special_hermite_polynomial_he, {0, 1, 0, 0, 0, 0, 0, 0}, 498};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i0e[] = {
@@ -8020,7 +8036,7 @@ static const uint64_t tni_needs_special_i0e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i0e) = {tni_params_special_i0e, &tni_defaults_special_i0e,
     tni_names_special_i0e, tni_needs_special_i0e, 1, 1, 1, 0, sizeof(tn_special_i0e_args),
-    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 498};
+    offsetof(tn_special_i0e_args, out), 0, tni_loops_special_i0e, {0, 0, 0, 0, 0, 0, 0, 0}, 499};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1[] = {
@@ -8032,7 +8048,7 @@ static const uint64_t tni_needs_special_i1[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1) = {tni_params_special_i1, &tni_defaults_special_i1,
     tni_names_special_i1, tni_needs_special_i1, 1, 1, 1, 0, sizeof(tn_special_i1_args),
-    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 499};
+    offsetof(tn_special_i1_args, out), 0, tni_loops_special_i1, {0, 0, 0, 0, 0, 0, 0, 0}, 500};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_i1e[] = {
@@ -8044,7 +8060,7 @@ static const uint64_t tni_needs_special_i1e[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_i1e) = {tni_params_special_i1e, &tni_defaults_special_i1e,
     tni_names_special_i1e, tni_needs_special_i1e, 1, 1, 1, 0, sizeof(tn_special_i1e_args),
-    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 500};
+    offsetof(tn_special_i1e_args, out), 0, tni_loops_special_i1e, {0, 0, 0, 0, 0, 0, 0, 0}, 501};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_laguerre_polynomial_l[] = {
@@ -8061,7 +8077,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_laguerre_polynomial_l)
     = {tni_params_special_laguerre_polynomial_l, &tni_defaults_special_laguerre_polynomial_l,
     tni_names_special_laguerre_polynomial_l, tni_needs_special_laguerre_polynomial_l, 2, 2, 1, 0,
     sizeof(tn_special_laguerre_polynomial_l_args), offsetof(tn_special_laguerre_polynomial_l_args,
-    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 501};
+    out), 0, tni_loops_special_laguerre_polynomial_l, {0, 1, 0, 0, 0, 0, 0, 0}, 502};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_legendre_polynomial_p[] = {
@@ -8078,7 +8094,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_legendre_polynomial_p)
     = {tni_params_special_legendre_polynomial_p, &tni_defaults_special_legendre_polynomial_p,
     tni_names_special_legendre_polynomial_p, tni_needs_special_legendre_polynomial_p, 2, 2, 1, 0,
     sizeof(tn_special_legendre_polynomial_p_args), offsetof(tn_special_legendre_polynomial_p_args,
-    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 502};
+    out), 0, tni_loops_special_legendre_polynomial_p, {0, 1, 0, 0, 0, 0, 0, 0}, 503};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_log_ndtr[] = {
@@ -8091,7 +8107,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_log_ndtr) = {tni_params_special_log_ndtr,
     &tni_defaults_special_log_ndtr, tni_names_special_log_ndtr, tni_needs_special_log_ndtr, 1, 1,
     1, 0, sizeof(tn_special_log_ndtr_args), offsetof(tn_special_log_ndtr_args, out), 0,
-    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 503};
+    tni_loops_special_log_ndtr, {0, 0, 0, 0, 0, 0, 0, 0}, 504};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i0[] = {
@@ -8106,7 +8122,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i0)
     = {tni_params_special_modified_bessel_i0, &tni_defaults_special_modified_bessel_i0,
     tni_names_special_modified_bessel_i0, tni_needs_special_modified_bessel_i0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i0_args), offsetof(tn_special_modified_bessel_i0_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 504};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 505};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_i1[] = {
@@ -8121,7 +8137,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_i1)
     = {tni_params_special_modified_bessel_i1, &tni_defaults_special_modified_bessel_i1,
     tni_names_special_modified_bessel_i1, tni_needs_special_modified_bessel_i1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_i1_args), offsetof(tn_special_modified_bessel_i1_args, out),
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 505};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 506};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k0[] = {
@@ -8136,7 +8152,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k0)
     = {tni_params_special_modified_bessel_k0, &tni_defaults_special_modified_bessel_k0,
     tni_names_special_modified_bessel_k0, tni_needs_special_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k0_args), offsetof(tn_special_modified_bessel_k0_args, out),
-    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 506};
+    0, tni_loops_special_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 507};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_modified_bessel_k1[] = {
@@ -8151,7 +8167,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_modified_bessel_k1)
     = {tni_params_special_modified_bessel_k1, &tni_defaults_special_modified_bessel_k1,
     tni_names_special_modified_bessel_k1, tni_needs_special_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_modified_bessel_k1_args), offsetof(tn_special_modified_bessel_k1_args, out),
-    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 507};
+    0, tni_loops_special_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 508};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtr[] = {
@@ -8164,7 +8180,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtr) = {tni_params_special_ndtr,
     &tni_defaults_special_ndtr, tni_names_special_ndtr, tni_needs_special_ndtr, 1, 1, 1, 0,
     sizeof(tn_special_ndtr_args), offsetof(tn_special_ndtr_args, out), 0, tni_loops_special_ndtr,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 508};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 509};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_ndtri[] = {
@@ -8177,7 +8193,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_ndtri) = {tni_params_special_ndtri,
     &tni_defaults_special_ndtri, tni_names_special_ndtri, tni_needs_special_ndtri, 1, 1, 1, 0,
     sizeof(tn_special_ndtri_args), offsetof(tn_special_ndtri_args, out), 0,
-    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 509};
+    tni_loops_special_ndtri, {0, 0, 0, 0, 0, 0, 0, 0}, 510};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k0[] = {
@@ -8194,7 +8210,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k0)
     tni_needs_special_scaled_modified_bessel_k0, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k0_args),
     offsetof(tn_special_scaled_modified_bessel_k0_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 510};
+    tni_loops_special_scaled_modified_bessel_k0, {0, 0, 0, 0, 0, 0, 0, 0}, 511};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_scaled_modified_bessel_k1[] = {
@@ -8211,7 +8227,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_scaled_modified_bessel_k1)
     tni_needs_special_scaled_modified_bessel_k1, 1, 1, 1, 0,
     sizeof(tn_special_scaled_modified_bessel_k1_args),
     offsetof(tn_special_scaled_modified_bessel_k1_args, out), 0,
-    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 511};
+    tni_loops_special_scaled_modified_bessel_k1, {0, 0, 0, 0, 0, 0, 0, 0}, 512};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_t[] = {
@@ -8231,7 +8247,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_t)
     tni_needs_special_shifted_chebyshev_polynomial_t, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_t_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_t_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 512};
+    tni_loops_special_shifted_chebyshev_polynomial_t, {0, 1, 0, 0, 0, 0, 0, 0}, 513};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_u[] = {
@@ -8251,7 +8267,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_u)
     tni_needs_special_shifted_chebyshev_polynomial_u, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_u_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_u_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 513};
+    tni_loops_special_shifted_chebyshev_polynomial_u, {0, 1, 0, 0, 0, 0, 0, 0}, 514};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_v[] = {
@@ -8271,7 +8287,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_v)
     tni_needs_special_shifted_chebyshev_polynomial_v, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_v_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_v_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 514};
+    tni_loops_special_shifted_chebyshev_polynomial_v, {0, 1, 0, 0, 0, 0, 0, 0}, 515};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_shifted_chebyshev_polynomial_w[] = {
@@ -8291,7 +8307,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_shifted_chebyshev_polynomial_w)
     tni_needs_special_shifted_chebyshev_polynomial_w, 2, 2, 1, 0,
     sizeof(tn_special_shifted_chebyshev_polynomial_w_args),
     offsetof(tn_special_shifted_chebyshev_polynomial_w_args, out), 0,
-    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 515};
+    tni_loops_special_shifted_chebyshev_polynomial_w, {0, 1, 0, 0, 0, 0, 0, 0}, 516};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_spherical_bessel_j0[] = {
@@ -8306,7 +8322,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_special_spherical_bessel_j0)
     = {tni_params_special_spherical_bessel_j0, &tni_defaults_special_spherical_bessel_j0,
     tni_names_special_spherical_bessel_j0, tni_needs_special_spherical_bessel_j0, 1, 1, 1, 0,
     sizeof(tn_special_spherical_bessel_j0_args), offsetof(tn_special_spherical_bessel_j0_args,
-    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 516};
+    out), 0, tni_loops_special_spherical_bessel_j0, {0, 0, 0, 0, 0, 0, 0, 0}, 517};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_xlog1py[] = {
@@ -8323,7 +8339,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_xlog1py) = {tni_params_special_xlog1py,
     &tni_defaults_special_xlog1py, tni_names_special_xlog1py, tni_needs_special_xlog1py, 2, 2, 1,
     0, sizeof(tn_special_xlog1py_args), offsetof(tn_special_xlog1py_args, out), 0,
-    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 517};
+    tni_loops_special_xlog1py, {0, 1, 0, 0, 0, 0, 0, 0}, 518};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_special_zeta[] = {
@@ -8340,7 +8356,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_special_zeta) = {tni_params_special_zeta,
     &tni_defaults_special_zeta, tni_names_special_zeta, tni_needs_special_zeta, 2, 2, 1, 0,
     sizeof(tn_special_zeta_args), offsetof(tn_special_zeta_args, out), 0, tni_loops_special_zeta,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 518};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 519};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -8354,7 +8370,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 519};
+    0, 0, 0, 0, 0, 0, 0}, 520};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -8369,7 +8385,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 520};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 521};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -8381,7 +8397,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 521};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 522};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -8393,7 +8409,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 522};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 523};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -8405,7 +8421,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 523};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 524};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -8418,7 +8434,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 524};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 525};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -8431,7 +8447,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 525};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 526};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -8444,7 +8460,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 526};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 527};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_standard_gamma[] = {
@@ -8454,12 +8470,26 @@ static const tn_param tni_params_standard_gamma[] = {
 };
 static const tn_standard_gamma_args tni_defaults_standard_gamma = {NULL, NULL};
 static const char *const tni_names_standard_gamma[] = {"result", NULL};
-static const uint64_t tni_needs_standard_gamma[] = {0};
+static const uint64_t tni_needs_standard_gamma[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_standard_gamma) = {tni_params_standard_gamma,
     &tni_defaults_standard_gamma, tni_names_standard_gamma, tni_needs_standard_gamma, 2, 1, 1, 0,
     sizeof(tn_standard_gamma_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    527};
+    528};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_standard_gamma_grad[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_standard_gamma_grad_args, self), 0, -1, NULL},
+    {"output", TN_T_TENSOR, 0, offsetof(tn_standard_gamma_grad_args, output), 0, -1, NULL},
+};
+static const tn_standard_gamma_grad_args tni_defaults_standard_gamma_grad = {NULL, NULL};
+static const char *const tni_names_standard_gamma_grad[] = {"result", NULL};
+static const uint64_t tni_needs_standard_gamma_grad[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_standard_gamma_grad) = {tni_params_standard_gamma_grad,
+    &tni_defaults_standard_gamma_grad, tni_names_standard_gamma_grad,
+    tni_needs_standard_gamma_grad, 2, 2, 1, 0, sizeof(tn_standard_gamma_grad_args), UINT16_MAX, 0,
+    tni_loops_standard_gamma_grad, {0, 1, 0, 0, 0, 0, 0, 0}, 529};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -8477,7 +8507,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 528};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 530};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stft[] = {
@@ -8501,7 +8531,7 @@ static const uint64_t tni_needs_stft[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stft) = {tni_params_stft, &tni_defaults_stft, tni_names_stft,
     tni_needs_stft, 9, 2, 1, 0, sizeof(tn_stft_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 4, 0, 0,
-    0, 0, 0, 0}, 529};
+    0, 0, 0, 0}, 531};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -8517,7 +8547,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 530};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 532};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -8533,7 +8563,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 531};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 533};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_svd[] = {
@@ -8547,7 +8577,7 @@ static const uint64_t tni_needs_svd[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_svd) = {tni_params_svd, &tni_defaults_svd, tni_names_svd,
     tni_needs_svd, 3, 1, 3, 0, sizeof(tn_svd_args), offsetof(tn_svd_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 532};
+    0, 0, 0, 0, 0}, 534};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -8558,7 +8588,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 533};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 535};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -8574,7 +8604,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 534};
+    0, 0, 0}, 536};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -8586,7 +8616,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 535};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 537};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -8598,7 +8628,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 536};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 538};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -8612,7 +8642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 537};
+    0}, 539};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanhshrink[] = {
@@ -8624,7 +8654,7 @@ static const uint64_t tni_needs_tanhshrink[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanhshrink) = {tni_params_tanhshrink, &tni_defaults_tanhshrink,
     tni_names_tanhshrink, tni_needs_tanhshrink, 1, 1, 1, 0, sizeof(tn_tanhshrink_args), UINT16_MAX,
-    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 538};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 540};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -8639,7 +8669,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    539};
+    541};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -8655,7 +8685,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 540};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 542};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -8670,7 +8700,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 541};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 543};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -8686,7 +8716,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 542};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 544};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -8702,7 +8732,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 543};
+    0, 0, 0, 0, 0, 0}, 545};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -8715,7 +8745,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 544};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 546};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -8729,7 +8759,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 545};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 547};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triangular_solve[] = {
@@ -8748,7 +8778,7 @@ static const uint64_t tni_needs_triangular_solve[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triangular_solve) = {tni_params_triangular_solve,
     &tni_defaults_triangular_solve, tni_names_triangular_solve, tni_needs_triangular_solve, 5, 2,
-    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 546};
+    2, 0, sizeof(tn_triangular_solve_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 548};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -8761,7 +8791,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 547};
+    0, 0, 0, 0, 0, 0}, 549};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triplet_margin_loss[] = {
@@ -8784,7 +8814,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triplet_margin_loss) = {tni_params_triplet_margin_loss,
     &tni_defaults_triplet_margin_loss, tni_names_triplet_margin_loss,
     tni_needs_triplet_margin_loss, 8, 3, 1, 0, sizeof(tn_triplet_margin_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 548};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 550};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -8797,7 +8827,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 549};
+    0, 0, 0, 0, 0, 0}, 551};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -8809,7 +8839,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 550};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 552};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -8822,7 +8852,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 551};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 553};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -8836,7 +8866,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 552};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 554};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unfold[] = {
@@ -8851,7 +8881,7 @@ static const uint64_t tni_needs_unfold[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
     tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 553};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 555};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -8867,7 +8897,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 554};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 556};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -8880,7 +8910,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 555};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 557};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -8898,7 +8928,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 556};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 558};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -8916,7 +8946,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 557};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 559};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -8929,7 +8959,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 558};
+    0, 0, 0, 0}, 560};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -8941,7 +8971,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 559};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 561};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -8953,7 +8983,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 560};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 562};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_dtype[] = {
@@ -8966,7 +8996,7 @@ static const uint64_t tni_needs_view_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_dtype) = {tni_params_view_dtype, &tni_defaults_view_dtype,
     tni_names_view_dtype, tni_needs_view_dtype, 2, 1, 1, 0, sizeof(tn_view_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 561};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 563};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -8983,7 +9013,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 562};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 564};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_xlogy[] = {
@@ -8998,7 +9028,7 @@ static const uint64_t tni_needs_xlogy[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_xlogy) = {tni_params_xlogy, &tni_defaults_xlogy, tni_names_xlogy,
     tni_needs_xlogy, 2, 2, 1, 0, sizeof(tn_xlogy_args), offsetof(tn_xlogy_args, out), 0,
-    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 563};
+    tni_loops_xlogy, {0, 1, 0, 0, 0, 0, 0, 0}, 565};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -9010,7 +9040,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 564};
+    0}, 566};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -9025,7 +9055,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 565};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 567};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -9041,7 +9071,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 566};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 568};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -9167,6 +9197,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_dft,
         &tni_row_diagonal,
         &tni_row_digamma,
+        &tni_row_dirichlet_grad,
         &tni_row_distributed_all_gather,
         &tni_row_distributed_all_reduce,
         &tni_row_distributed_all_to_all,
@@ -9575,6 +9606,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_squeeze_dims,
         &tni_row_stack,
         &tni_row_standard_gamma,
+        &tni_row_standard_gamma_grad,
         &tni_row_std,
         &tni_row_stft,
         &tni_row_sub,

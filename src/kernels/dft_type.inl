@@ -1,8 +1,8 @@
-/* dft_type.inl - the stages of dft.h, for f64. */
+/* dft_type.inl - the kernels of dft.h. */
 
-/* re + i im times c + i d, as dft_stages.inl multiplies: no product is fused. */
-#define DFT_RE(re, im, c, d) V_SUB(V_MUL(re, c), V_MUL(im, d))
-#define DFT_IM(re, im, c, d) V_ADD(V_MUL(re, d), V_MUL(im, c))
+/* re + i im times c + i d. */
+#define DFT_RE(re, im, c, d) V_FNMA(im, d, V_MUL(re, c))
+#define DFT_IM(re, im, c, d) V_FMA(im, c, V_MUL(re, d))
 /* Columns l to l + W - 1, or those that are left. */
 #define DFT_COLUMNS for (int64_t l = 0, left = s->side; left > 0; l += W, left -= W)
 #define DFT_GET(p) (left < W ? V_LDN(p, left) : V_LD(p))
@@ -14,20 +14,28 @@
             V_ST(p, v);        \
     } while (0)
 
+/* What columns l on are multiplied by. */
+#define DFT_ROOT(p) (s->each ? DFT_GET((p) + l) : V_SET(*(p)))
+
+/* --- stages ----------------------------------------------------------------------------------- */
+
 static void TNI_FNT(dft_stage2)(const tni_dft_stage *s) {
+    const T *xr = (const T *)s->xr, *xi = (const T *)s->xi;
+    T *yr = (T *)s->yr, *yi = (T *)s->yi;
     for (int64_t p = 0; p < s->m; p++) {
-        const V c = V_SET(s->re[p * s->p_step]), d = V_SET(s->im[p * s->p_step]);
+        const T *re = (const T *)s->re + p * s->p_step, *im = (const T *)s->im + p * s->p_step;
         for (int64_t q = 0; q < s->wide; q++) {
             const int64_t a = (p * s->wide + q) * s->x_step, b = a + s->m * s->wide * s->x_step;
             const int64_t to = (2 * p * s->wide + q) * s->y_step, next = s->wide * s->y_step;
             DFT_COLUMNS {
-                const V ar = DFT_GET(s->xr + a + l), ai = DFT_GET(s->xi + a + l);
-                const V br = DFT_GET(s->xr + b + l), bi = DFT_GET(s->xi + b + l);
+                const V c = DFT_ROOT(re), d = DFT_ROOT(im);
+                const V ar = DFT_GET(xr + a + l), ai = DFT_GET(xi + a + l);
+                const V br = DFT_GET(xr + b + l), bi = DFT_GET(xi + b + l);
                 const V ur = V_SUB(ar, br), ui = V_SUB(ai, bi);
-                DFT_PUT(s->yr + to + l, V_ADD(ar, br));
-                DFT_PUT(s->yi + to + l, V_ADD(ai, bi));
-                DFT_PUT(s->yr + to + next + l, DFT_RE(ur, ui, c, d));
-                DFT_PUT(s->yi + to + next + l, DFT_IM(ur, ui, c, d));
+                DFT_PUT(yr + to + l, V_ADD(ar, br));
+                DFT_PUT(yi + to + l, V_ADD(ai, bi));
+                DFT_PUT(yr + to + next + l, DFT_RE(ur, ui, c, d));
+                DFT_PUT(yi + to + next + l, DFT_IM(ur, ui, c, d));
             }
         }
     }
@@ -37,10 +45,10 @@ static void TNI_FNT(dft_stage4)(const tni_dft_stage *s, int64_t p, int64_t l, co
                                 const V *d) {
     const int64_t left = s->side - l, x = s->m * s->wide * s->x_step, y = s->wide * s->y_step;
     for (int64_t q = 0; q < s->wide; q++) {
-        const double *xr = s->xr + (p * s->wide + q) * s->x_step + l,
-                     *xi = s->xi + (p * s->wide + q) * s->x_step + l;
-        double *yr = s->yr + (4 * p * s->wide + q) * s->y_step + l,
-               *yi = s->yi + (4 * p * s->wide + q) * s->y_step + l;
+        const int64_t from = (p * s->wide + q) * s->x_step + l,
+                      to = (4 * p * s->wide + q) * s->y_step + l;
+        const T *xr = (const T *)s->xr + from, *xi = (const T *)s->xi + from;
+        T *yr = (T *)s->yr + to, *yi = (T *)s->yi + to;
         const V r0 = DFT_GET(xr), r1 = DFT_GET(xr + x), r2 = DFT_GET(xr + 2 * x),
                 r3 = DFT_GET(xr + 3 * x);
         const V i0 = DFT_GET(xi), i1 = DFT_GET(xi + x), i2 = DFT_GET(xi + 2 * x),
@@ -61,98 +69,288 @@ static void TNI_FNT(dft_stage4)(const tni_dft_stage *s, int64_t p, int64_t l, co
     }
 }
 static void TNI_FNT(dft_stages4)(const tni_dft_stage *s) {
+    const T *re = (const T *)s->re, *im = (const T *)s->im;
     for (int64_t p = 0; p < s->m; p++) {
         V c[3], d[3];
         for (int k = 0; k < 3 && !s->each; k++) {
-            c[k] = V_SET(s->re[(k + 1) * p * s->p_step]);
-            d[k] = V_SET(s->im[(k + 1) * p * s->p_step]);
+            c[k] = V_SET(re[(k + 1) * p * s->p_step]);
+            d[k] = V_SET(im[(k + 1) * p * s->p_step]);
         }
         DFT_COLUMNS {
             for (int k = 0; k < 3 && s->each; k++) {
-                c[k] = DFT_GET(s->re + k * s->k_step + p * s->p_step + l);
-                d[k] = DFT_GET(s->im + k * s->k_step + p * s->p_step + l);
+                c[k] = DFT_GET(re + k * s->k_step + p * s->p_step + l);
+                d[k] = DFT_GET(im + k * s->k_step + p * s->p_step + l);
             }
             TNI_FNT(dft_stage4)(s, p, l, c, d);
         }
     }
 }
-/* Power k of columns l on of group p, of row q, by its definition. */
-static void TNI_FNT(dft_power)(const tni_dft_stage *s, int64_t p, int64_t k, int64_t q, int64_t l) {
-    const int64_t left = s->side - l, root = k * p * s->p_step;
-    const int64_t to = ((s->r * p + k) * s->wide + q) * s->y_step + l;
-    V yr = V_ZERO(), yi = V_ZERO();
-    for (int64_t j = 0; j < s->r; j++) {
-        const int64_t at = ((p + s->m * j) * s->wide + q) * s->x_step + l,
-                      w = j * k % s->r * (s->n / s->r);
-        V re = DFT_GET(s->xr + at), im = DFT_GET(s->xi + at);
-        if (w) { /* an infinity times 0 would be NaN */
-            const V e = V_SET(s->re[w]), g = V_SET(s->im[w]), part = DFT_RE(re, im, e, g);
-            im = DFT_IM(re, im, e, g);
-            re = part;
+/* An odd radix: x_j and x_(r - j) are added and subtracted first, and powers k and r - k of the
+ * group take the same products of both. Columns l on of group p, row q. */
+TNI_INLINE void TNI_FNT(dft_odd)(const tni_dft_stage *s, int64_t p, int64_t q, int64_t l,
+                                 const T *cosine, const T *sine, int r) {
+    const int64_t left = s->side - l, x = s->m * s->wide * s->x_step, y = s->wide * s->y_step,
+                  from = (p * s->wide + q) * s->x_step + l,
+                  to = (r * p * s->wide + q) * s->y_step + l;
+    const T *xr = (const T *)s->xr + from, *xi = (const T *)s->xi + from;
+    T *yr = (T *)s->yr + to, *yi = (T *)s->yi + to;
+    const V zr = DFT_GET(xr), zi = DFT_GET(xi);
+    V ar[16], ai[16], br[16], bi[16], tr = zr, ti = zi;
+    for (int j = 1; j <= r / 2; j++) {
+        const V ur = DFT_GET(xr + j * x), ui = DFT_GET(xi + j * x), vr = DFT_GET(xr + (r - j) * x),
+                vi = DFT_GET(xi + (r - j) * x);
+        ar[j] = V_ADD(ur, vr), ai[j] = V_ADD(ui, vi);
+        br[j] = V_SUB(ur, vr), bi[j] = V_SUB(ui, vi);
+        tr = V_ADD(tr, ar[j]), ti = V_ADD(ti, ai[j]);
+    }
+    DFT_PUT(yr, tr);
+    DFT_PUT(yi, ti);
+    for (int k = 1; k <= r / 2; k++) {
+        V gr = zr, gi = zi, hr = V_ZERO(), hi = V_ZERO();
+        for (int j = 1, w = k; j <= r / 2; j++, w = w + k < r ? w + k : w + k - r) {
+            const V c = V_SET(cosine[w]), d = V_SET(sine[w]);
+            gr = V_FMA(ar[j], c, gr), gi = V_FMA(ai[j], c, gi);
+            hr = V_FMA(bi[j], d, hr), hi = V_FMA(br[j], d, hi);
         }
-        yr = j ? V_ADD(yr, re) : re;
-        yi = j ? V_ADD(yi, im) : im;
+        const int64_t a = s->each ? (k - 1) * s->k_step + p * s->p_step : k * p * s->p_step,
+                      b = s->each ? (r - k - 1) * s->k_step + p * s->p_step
+                                  : (r - k) * p * s->p_step;
+        const T *re = (const T *)s->re, *im = (const T *)s->im;
+        const V wr = DFT_ROOT(re + a), wi = DFT_ROOT(im + a), vr = DFT_ROOT(re + b),
+                vi = DFT_ROOT(im + b);
+        /* d is the imaginary part of a root: i d (br + i bi) = (-d bi, d br) */
+        const V er = V_SUB(gr, hr), ei = V_ADD(gi, hi), fr = V_ADD(gr, hr), fi = V_SUB(gi, hi);
+        DFT_PUT(yr + k * y, DFT_RE(er, ei, wr, wi));
+        DFT_PUT(yi + k * y, DFT_IM(er, ei, wr, wi));
+        DFT_PUT(yr + (r - k) * y, DFT_RE(fr, fi, vr, vi));
+        DFT_PUT(yi + (r - k) * y, DFT_IM(fr, fi, vr, vi));
     }
-    if (p > 0 && k > 0) {
-        const V c = V_SET(s->re[root]), d = V_SET(s->im[root]), part = DFT_RE(yr, yi, c, d);
-        yi = DFT_IM(yr, yi, c, d);
-        yr = part;
-    }
-    DFT_PUT(s->yr + to, yr);
-    DFT_PUT(s->yi + to, yi);
 }
-static void TNI_FNT(dft_stage)(const tni_dft_stage *s) {
-    if (s->r == 4) {
-        TNI_FNT(dft_stages4)(s);
-        return;
-    }
-    if (s->r == 2) {
-        TNI_FNT(dft_stage2)(s);
-        return;
+static void TNI_FNT(dft_stages_odd)(const tni_dft_stage *s) {
+    const int r = (int)s->r;
+    T c[32], d[32];
+    for (int w = 0; w < r; w++) {
+        c[w] = ((const T *)s->root_re)[w * (s->n / s->r)];
+        d[w] = ((const T *)s->root_im)[w * (s->n / s->r)];
     }
     for (int64_t p = 0; p < s->m; p++)
-        for (int64_t k = 0; k < s->r; k++)
-            for (int64_t q = 0; q < s->wide; q++)
-                for (int64_t l = 0; l < s->side; l += W) TNI_FNT(dft_power)(s, p, k, q, l);
+        for (int64_t q = 0; q < s->wide; q++)
+            for (int64_t l = 0; l < s->side; l += W) {
+                if (r == 3)
+                    TNI_FNT(dft_odd)(s, p, q, l, c, d, 3);
+                else if (r == 5)
+                    TNI_FNT(dft_odd)(s, p, q, l, c, d, 5);
+                else
+                    TNI_FNT(dft_odd)(s, p, q, l, c, d, r);
+            }
+}
+static void TNI_FNT(dft_stage)(const tni_dft_stage *s) {
+    if (s->r == 4)
+        TNI_FNT(dft_stages4)(s);
+    else if (s->r == 2)
+        TNI_FNT(dft_stage2)(s);
+    else
+        TNI_FNT(dft_stages_odd)(s);
 }
 
-/* The series of dft_stages.inl, a vector of angles at a time. */
-static void TNI_FNT(dft_eighth)(double *c, double *s, int64_t n) {
-    static const double sine[] = {1.0 / 355687428096000.0,
-                                  -1.0 / 1307674368000.0,
-                                  1.0 / 6227020800.0,
-                                  -1.0 / 39916800,
-                                  1.0 / 362880,
-                                  -1.0 / 5040,
-                                  1.0 / 120,
-                                  -1.0 / 6};
-    static const double cosine[] = {-1.0 / 6402373705728000.0,
-                                    1.0 / 20922789888000.0,
-                                    -1.0 / 87178291200.0,
-                                    1.0 / 479001600,
-                                    -1.0 / 3628800,
-                                    1.0 / 40320,
-                                    -1.0 / 720,
-                                    1.0 / 24,
-                                    -0.5,
-                                    1.0};
-    const V step = V_SET(0.78539816339744830961566), whole = V_SET((double)n); /* pi / 4 */
-    for (int64_t k = 0; k <= n / 8; k += W) {
-        const int64_t left = n / 8 + 1 - k;
-        double part[W];
-        for (int64_t i = 0; i < W; i++) part[i] = (double)(8 * (k + i));
-        const V x = V_MUL(step, V_DIV(V_LD(part), whole)), z = V_MUL(x, x);
+/* --- lines and planes ------------------------------------------------------------------------- */
+
+/* Whether the lines' elements, `gap` numbers each, are neighbours across whole vectors. */
+TNI_INLINE bool TNI_FNT(dft_beside)(const tni_dft_move *v, int64_t gap) {
+    if (v->lines != v->side || v->side % W) return false;
+    for (int64_t q = 1; q < v->lines; q++)
+        if (v->line[q] != v->line[0] + q * gap) return false;
+    return true;
+}
+/* Elements k on of line q. */
+static void TNI_FNT(dft_load_line)(const tni_dft_move *v, int64_t q, int64_t k) {
+    const T *x = (const T *)v->data + v->line[q];
+    T *re = (T *)v->re, *im = (T *)v->im;
+    for (; k < v->n; k++) {
+        re[k * v->side + q] = x[k * v->step];
+        im[k * v->side + q] = v->apart ? x[k * v->step + v->apart] : (T)0;
+    }
+}
+static void TNI_FNT(dft_load)(const tni_dft_move *v) {
+    const T *x = (const T *)v->data + (v->lines ? v->line[0] : 0);
+    T *re = (T *)v->re, *im = (T *)v->im;
+    int64_t k = 0;
+    if (v->side == 1 && v->step == 2 && v->apart == 1) {
+        for (; k + W <= v->n; k += W) {
+            V a, b;
+            V_LD2(x + 2 * k, &a, &b);
+            V_ST(re + k, a);
+            V_ST(im + k, b);
+        }
+    } else if (v->apart == 1 && TNI_FNT(dft_beside)(v, 2)) {
+        for (; k < v->n; k++)
+            for (int64_t q = 0; q < v->side; q += W) {
+                V a, b;
+                V_LD2(x + k * v->step + 2 * q, &a, &b);
+                V_ST(re + k * v->side + q, a);
+                V_ST(im + k * v->side + q, b);
+            }
+    } else if (TNI_FNT(dft_beside)(v, 1)) {
+        for (; k < v->n; k++)
+            for (int64_t q = 0; q < v->side; q += W) {
+                const T *at = x + k * v->step + q;
+                V_ST(re + k * v->side + q, V_LD(at));
+                V_ST(im + k * v->side + q, v->apart ? V_LD(at + v->apart) : V_ZERO());
+            }
+    }
+    for (int64_t q = 0; q < v->lines; q++) TNI_FNT(dft_load_line)(v, q, k);
+}
+/* Elements k to end - 1 of line q. */
+static void TNI_FNT(dft_store_line)(const tni_dft_move *v, int64_t q, int64_t k, int64_t end) {
+    const T scale = (T)v->scale, im_scale = (T)v->im_scale;
+    const T *re = (const T *)v->re, *im = (const T *)v->im;
+    T *y = (T *)v->data + v->line[q];
+    for (; k < end; k++) {
+        y[k * v->step] = re[k * v->side + q] * scale;
+        if (v->apart) y[k * v->step + v->apart] = im[k * v->side + q] * im_scale;
+    }
+}
+static void TNI_FNT(dft_store)(const tni_dft_move *v) {
+    enum { TILE = 32 };
+    const V scale = V_SET(v->scale), im_scale = V_SET(v->im_scale);
+    const T *re = (const T *)v->re, *im = (const T *)v->im;
+    T *y = (T *)v->data + (v->lines ? v->line[0] : 0);
+    int64_t k = 0;
+    if (v->side == 1 && v->step == 2 && v->apart == 1) {
+        for (; k + W <= v->n; k += W)
+            V_ST2(y + 2 * k, V_MUL(V_LD(re + k), scale), V_MUL(V_LD(im + k), im_scale));
+    } else if (v->apart == 1 && TNI_FNT(dft_beside)(v, 2)) {
+        for (; k < v->n; k++)
+            for (int64_t q = 0; q < v->side; q += W)
+                V_ST2(y + k * v->step + 2 * q, V_MUL(V_LD(re + k * v->side + q), scale),
+                      V_MUL(V_LD(im + k * v->side + q), im_scale));
+    }
+    for (; k < v->n; k += TILE)
+        for (int64_t q = 0; q < v->lines; q++)
+            TNI_FNT(dft_store_line)(v, q, k, v->n - k < TILE ? v->n : k + TILE);
+}
+
+/* --- products --------------------------------------------------------------------------------- */
+
+static void TNI_FNT(dft_twist)(const tni_dft_twist *t) {
+    enum { TILE = 16, MOST = 16 }; /* rows at a time; columns at most */
+    T re[TILE * MOST], im[TILE * MOST];
+    for (int64_t k = 0; k < t->rows; k += TILE) {
+        const int64_t end = t->rows - k < TILE ? t->rows : k + TILE;
+        for (int64_t i = k; i < end; i++) {
+            const V a = V_SET(((const T *)t->base_re)[i]), b = V_SET(((const T *)t->base_im)[i]);
+            for (int64_t q = 0, left = t->side; left > 0; q += W, left -= W) {
+                const V c = DFT_GET((const T *)t->part_re + i * t->part_step + q),
+                        d = DFT_GET((const T *)t->part_im + i * t->part_step + q),
+                        xr = DFT_GET((const T *)t->xr + i * t->side + q),
+                        xi = DFT_GET((const T *)t->xi + i * t->side + q);
+                const V wr = DFT_RE(a, b, c, d), wi = DFT_IM(a, b, c, d);
+                V_ST(re + (i - k) * MOST + q, DFT_RE(xr, xi, wr, wi));
+                V_ST(im + (i - k) * MOST + q, DFT_IM(xr, xi, wr, wi));
+            }
+        }
+        for (int64_t q = 0; q < t->side; q++) {
+            T *yr = (T *)t->yr + q * t->rows, *yi = (T *)t->yi + q * t->rows;
+            for (int64_t i = k; i < end; i++) {
+                yr[i] = re[(i - k) * MOST + q];
+                yi[i] = im[(i - k) * MOST + q];
+            }
+        }
+    }
+}
+/* Numbers i on, in the order of memory. */
+TNI_INLINE void TNI_FNT(dft_times_at)(const tni_dft_times *t, int64_t i, int64_t left, V c, V d) {
+    const V xr = DFT_GET((const T *)t->xr + i), xi = DFT_GET((const T *)t->xi + i);
+    DFT_PUT((T *)t->yr + i, DFT_RE(xr, xi, c, d));
+    DFT_PUT((T *)t->yi + i, DFT_IM(xr, xi, c, d));
+}
+static void TNI_FNT(dft_times)(const tni_dft_times *t) {
+    const T *wr = (const T *)t->wr, *wi = (const T *)t->wi;
+    if (t->side == 1) {
+        for (int64_t k = 0, left = t->n; left > 0; k += W, left -= W)
+            TNI_FNT(dft_times_at)(t, k, left, DFT_GET(wr + k), DFT_GET(wi + k));
+        return;
+    }
+    for (int64_t k = 0; k < t->n; k++)
+        for (int64_t q = 0; q < t->side; q += W)
+            TNI_FNT(dft_times_at)(t, k * t->side + q, t->side - q, V_SET(wr[k]), V_SET(wi[k]));
+}
+
+/* --- real numbers ----------------------------------------------------------------------------- */
+
+/* Elements k and m - k, a and b, of roots c + i d. E = (a + conj b) / 2, O = (a - conj b) / 2 times
+ * the root: E - i O and conj (E + i O). */
+#define DFT_UNPACK                                                                               \
+    const V half = V_SET(0.5), pr = V_MUL(half, V_ADD(ar, br)), pi = V_MUL(half, V_SUB(ai, bi)), \
+            mr = V_MUL(half, V_SUB(ar, br)), mi = V_MUL(half, V_ADD(ai, bi));                    \
+    const V ur = DFT_RE(mr, mi, c, d), ui = DFT_IM(mr, mi, c, d);                                \
+    const V yr = V_ADD(pr, ui), yi = V_SUB(pi, ur), zr = V_SUB(pr, ui), zi = V_NEG(V_ADD(pi, ur));
+/* E = a + conj b, O = (a - conj b) times the root: E + i O and conj E + i conj O. */
+#define DFT_PACK                                                                     \
+    const V pr = V_ADD(ar, br), pi = V_MUL(sign, V_SUB(ai, bi)), mr = V_SUB(ar, br), \
+            mi = V_MUL(sign, V_ADD(ai, bi));                                         \
+    const V ur = DFT_RE(mr, mi, c, d), ui = DFT_IM(mr, mi, c, d);                    \
+    const V yr = V_SUB(pr, ui), yi = V_ADD(pi, ur), zr = V_ADD(pr, ui), zi = V_SUB(ur, pi);
+/* From k on side by side: vectors of columns, or, of one alone, of elements that are mirrored. */
+#define DFT_HALVES(BODY)                                                                  \
+    T *re = (T *)h->xr, *im = (T *)h->xi;                                                 \
+    const T *cs = (const T *)h->re, *ds = (const T *)h->im;                               \
+    const V sign = V_SET(h->sign);                                                        \
+    int64_t k = 1;                                                                        \
+    (void)sign;                                                                           \
+    for (; h->side == 1 && 2 * (k + W) <= h->m; k += W) {                                 \
+        const int64_t b = h->m - k - W + 1;                                               \
+        const V ar = V_LD(re + k), ai = V_LD(im + k), c = V_LD(cs + k), d = V_LD(ds + k); \
+        const V br = V_REV(V_LD(re + b)), bi = V_REV(V_LD(im + b));                       \
+        BODY V_ST(re + k, yr);                                                            \
+        V_ST(im + k, yi);                                                                 \
+        V_ST(re + b, V_REV(zr));                                                          \
+        V_ST(im + b, V_REV(zi));                                                          \
+    }                                                                                     \
+    for (; 2 * k <= h->m; k++)                                                            \
+        for (int64_t q = 0, left = h->side; left > 0; q += W, left -= W) {                \
+            const int64_t a = k * h->side + q, b = (h->m - k) * h->side + q;              \
+            const V ar = DFT_GET(re + a), ai = DFT_GET(im + a), c = V_SET(cs[k]),         \
+                    d = V_SET(ds[k]);                                                     \
+            const V br = DFT_GET(re + b), bi = DFT_GET(im + b);                           \
+            BODY DFT_PUT(re + a, yr);                                                     \
+            DFT_PUT(im + a, yi);                                                          \
+            DFT_PUT(re + b, zr);                                                          \
+            DFT_PUT(im + b, zi);                                                          \
+        }                                                                                 \
+    for (int64_t q = 0; q < h->side; q++) {                                               \
+        const T a = re[q], b = im[q];                                                     \
+        re[q] = a + b;                                                                    \
+        im[q] = a - b;                                                                    \
+    }
+static void TNI_FNT(dft_unpack)(const tni_dft_half *h) { DFT_HALVES(DFT_UNPACK) }
+static void TNI_FNT(dft_pack)(const tni_dft_half *h) { DFT_HALVES(DFT_PACK) }
+#undef DFT_UNPACK
+#undef DFT_PACK
+#undef DFT_HALVES
+
+/* --- roots ------------------------------------------------------------------------------------ */
+
+#ifdef TNI_TYPE_F64
+/* The series of dft_roots.inl, a vector of angles at a time. */
+static void TNI_FNT(dft_angles)(const double *part, double n, int64_t count, double *c, double *s) {
+    static const double sine[] = TNI_DFT_SINE, cosine[] = TNI_DFT_COSINE;
+    const V step = V_SET(TNI_DFT_EIGHTH), whole = V_SET(n);
+    for (int64_t k = 0, left = count; left > 0; k += W, left -= W) {
+        const V x = V_MUL(step, V_DIV(DFT_GET(part + k), whole)), z = V_MUL(x, x);
         V p = V_SET(sine[0]), r = V_SET(cosine[0]);
-        for (int i = 1; i < 8; i++) p = V_FMA(z, p, V_SET(sine[i]));
-        for (int i = 1; i < 10; i++) r = V_FMA(z, r, V_SET(cosine[i]));
+        for (int i = 1; i < TNI_DFT_SINES; i++) p = V_FMA(z, p, V_SET(sine[i]));
+        for (int i = 1; i < TNI_DFT_COSINES; i++) r = V_FMA(z, r, V_SET(cosine[i]));
         p = V_FMA(V_MUL(x, z), p, x);
         DFT_PUT(s + k, p);
         DFT_PUT(c + k, r);
     }
 }
+#endif
 
 #undef DFT_RE
 #undef DFT_IM
 #undef DFT_COLUMNS
+#undef DFT_ROOT
 #undef DFT_GET
 #undef DFT_PUT

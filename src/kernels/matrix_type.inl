@@ -58,4 +58,99 @@ static void TNI_FNT(columns_rotate)(double *q, int64_t step, int64_t rows, const
         V_STN(x, a, lanes);
     }
 }
+
+/* One turn of a and b (both parts of a column) with the next column at p and q: c and d are what
+ * the first one loses. */
+#define TURN(a, b, p, q, x, y, LOAD, STORE)                                                        \
+    do {                                                                                           \
+        const V p = LOAD((x) + step), q = LOAD((y) + step);                                        \
+        const V c = V_ADD(V_SUB(V_MUL(tr, a), V_MUL(ti, b)), V_MUL(t2, p));                        \
+        const V d = V_ADD(V_ADD(V_MUL(tr, b), V_MUL(ti, a)), V_MUL(t2, q));                        \
+        STORE(x, V_SUB(a, c));                                                                     \
+        STORE(y, V_SUB(b, d));                                                                     \
+        a = V_SUB(p, V_ADD(V_MUL(c, vr), V_MUL(d, vi)));                                           \
+        b = V_SUB(q, V_SUB(V_MUL(d, vr), V_MUL(c, vi)));                                           \
+    } while (0)
+#define TURN_NUMBERS                                                                               \
+    const V tr = V_SET(turn[5 * k]), ti = V_SET(turn[5 * k + 1]), vr = V_SET(turn[5 * k + 2]),     \
+            vi = V_SET(turn[5 * k + 3]), t2 = V_SET(turn[5 * k + 4])
+#define LOAD_LANES(at) V_LDN(at, lanes)
+#define STORE_LANES(at, v) V_STN(at, v, lanes)
+/* Two vectors of rows at a time. */
+static void TNI_FNT(columns_reflect)(double *re, double *im, int64_t step, int64_t rows,
+                                     const double *turn, int64_t n) {
+    int64_t i = 0;
+    for (; i + 2 * W <= rows; i += 2 * W) {
+        double *x = re + i, *y = im + i;
+        V a = V_LD(x), b = V_LD(y), e = V_LD(x + W), f = V_LD(y + W);
+        for (int64_t k = 0; k < n; k++, x += step, y += step) {
+            TURN_NUMBERS;
+            TURN(a, b, p, q, x, y, V_LD, V_ST);
+            TURN(e, f, p, q, x + W, y + W, V_LD, V_ST);
+        }
+        V_ST(x, a), V_ST(y, b), V_ST(x + W, e), V_ST(y + W, f);
+    }
+    for (; i < rows; i += W) {
+        const int64_t lanes = rows - i < W ? rows - i : W;
+        double *x = re + i, *y = im + i;
+        V a = V_LDN(x, lanes), b = V_LDN(y, lanes);
+        for (int64_t k = 0; k < n; k++, x += step, y += step) {
+            TURN_NUMBERS;
+            TURN(a, b, p, q, x, y, LOAD_LANES, STORE_LANES);
+        }
+        V_STN(x, a, lanes), V_STN(y, b, lanes);
+    }
+}
+#undef TURN
+#undef TURN_NUMBERS
+#undef LOAD_LANES
+#undef STORE_LANES
+
+/* One turn of a and b (a column and the next one) with the column after them at p. */
+#define TURN(a, b, p, x, LOAD, STORE)                                                              \
+    do {                                                                                           \
+        const V p = LOAD((x) + 2 * step), u = V_ADD(V_ADD(a, V_MUL(v1, b)), V_MUL(v2, p));         \
+        STORE(x, V_SUB(a, V_MUL(u, tau)));                                                         \
+        a = V_SUB(b, V_MUL(u, t1));                                                                \
+        b = V_SUB(p, V_MUL(u, t2));                                                                \
+    } while (0)
+#define TURN_NUMBERS                                                                               \
+    const V v1 = V_SET(turn[6 * k]), v2 = V_SET(turn[6 * k + 1]), tau = V_SET(turn[6 * k + 2]),    \
+            t1 = V_SET(turn[6 * k + 3]), t2 = V_SET(turn[6 * k + 4])
+#define LOAD_LANES(at) V_LDN(at, lanes)
+#define STORE_LANES(at, v) V_STN(at, v, lanes)
+static void TNI_FNT(columns_reflect3)(double *q, int64_t step, int64_t rows, const double *turn,
+                                      int64_t n) {
+    int64_t i = 0;
+    for (; i + 4 * W <= rows; i += 4 * W) {
+        double *x = q + i;
+        V a = V_LD(x), b = V_LD(x + step), c = V_LD(x + W), d = V_LD(x + step + W);
+        V e = V_LD(x + 2 * W), f = V_LD(x + step + 2 * W), g = V_LD(x + 3 * W),
+          h = V_LD(x + step + 3 * W);
+        for (int64_t k = 0; k < n; k++, x += step) {
+            TURN_NUMBERS;
+            TURN(a, b, p, x, V_LD, V_ST);
+            TURN(c, d, p, x + W, V_LD, V_ST);
+            TURN(e, f, p, x + 2 * W, V_LD, V_ST);
+            TURN(g, h, p, x + 3 * W, V_LD, V_ST);
+        }
+        V_ST(x, a), V_ST(x + step, b), V_ST(x + W, c), V_ST(x + step + W, d);
+        V_ST(x + 2 * W, e), V_ST(x + step + 2 * W, f);
+        V_ST(x + 3 * W, g), V_ST(x + step + 3 * W, h);
+    }
+    for (; i < rows; i += W) {
+        const int64_t lanes = rows - i < W ? rows - i : W;
+        double *x = q + i;
+        V a = V_LDN(x, lanes), b = V_LDN(x + step, lanes);
+        for (int64_t k = 0; k < n; k++, x += step) {
+            TURN_NUMBERS;
+            TURN(a, b, p, x, LOAD_LANES, STORE_LANES);
+        }
+        V_STN(x, a, lanes), V_STN(x + step, b, lanes);
+    }
+}
+#undef TURN
+#undef TURN_NUMBERS
+#undef LOAD_LANES
+#undef STORE_LANES
 #endif

@@ -41,9 +41,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #include "random_type.inl"
 #include "optimize_type.inl"
 #include "matrix_type.inl"
-#ifdef TNI_TYPE_F64
 #include "dft_type.inl"
-#endif
 #endif
 
 #if defined(TNI_TYPE_I64)

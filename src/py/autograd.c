@@ -100,12 +100,43 @@ static bool py_pass_call(const py_pass *p, const char *file, int line) {
     return tn_backward_all_at(file, line, p->outputs, p->seeds, &a);
 }
 
+/* torch's error of a seed of another shape than its output's. Returns false. */
+static bool py_pass_refuse(const py_pass *p, int64_t i) {
+    PyObject *seed = py_wrap_borrowed(p->seeds[i]), *output = py_wrap_borrowed(p->outputs.at[i]);
+    PyObject *has = seed ? PyObject_GetAttrString(seed, "shape") : NULL;
+    PyObject *wants = output ? PyObject_GetAttrString(output, "shape") : NULL;
+    if (has && wants)
+        PyErr_Format(PyExc_RuntimeError,
+                     "Mismatch in shape: grad_output[%zd] has a shape of %S and output[%zd] has a "
+                     "shape of %S.",
+                     (Py_ssize_t)i, has, (Py_ssize_t)i, wants);
+    Py_XDECREF(seed);
+    Py_XDECREF(output);
+    Py_XDECREF(has);
+    Py_XDECREF(wants);
+    return false;
+}
+
+/* Whether the seeds have their outputs' shapes; false with an exception. */
+static bool py_pass_fits(const py_pass *p) {
+    for (int64_t i = 0; p->seeds && i < p->outputs.n; i++) {
+        const tn_tensor *seed = p->seeds[i], *of = p->outputs.at[i];
+        if (!seed || !tn_needs_grad(of)) continue;
+        const tn_ints a = tn_shape(seed), c = tn_shape(of);
+        bool same = a.n == c.n;
+        for (int64_t d = 0; same && d < a.n; d++) same = a.at[d] == c.at[d];
+        if (!same) return py_pass_refuse(p, i);
+    }
+    return true;
+}
+
 /* Runs a pass with the GIL released if it lasts. false: an error of the library, or
  * an exception. */
 static bool py_pass_run(const py_pass *p) {
     const char *file;
     int line;
     bool lasts = py.parallel > 0, stops, ok;
+    if (!py_pass_fits(p)) return false;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
         /* through the whole graph, until PY_LONG elements are counted */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
@@ -173,6 +204,25 @@ static bool py_backward_inner(py_pass *p) {
     return ok;
 }
 
+/* torch's warning of backward(create_graph=True), once a process; false: it raises. */
+static bool py_backward_warns(void) {
+    PyObject *module = PyImport_ImportModule("tensorh._overloads");
+    PyObject *done =
+        !module
+            ? NULL
+            : PyObject_CallMethod(
+                  module, "warn_once", "ss",
+                  "Using backward() with create_graph=True will create a reference cycle between "
+                  "the parameter and its gradient which can cause a memory leak. We recommend "
+                  "using autograd.grad when creating the graph to avoid this. If you have to use "
+                  "this function, make sure to reset the .grad fields of your parameters to None "
+                  "after use to break the cycle and avoid the leak.",
+                  "create_graph");
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 /* The rest of a backward: flags and inputs. Takes what is set in p. */
 static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create, PyObject *in) {
     py_tensors inputs = {NULL, inputs.few, 0, {NULL}};
@@ -181,6 +231,7 @@ static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create
     bool ok = creates >= 0 && retains >= 0;
     p->create = creates > 0;
     p->retain = retains > 0;
+    if (ok && p->create) ok = py_backward_warns();
     if (ok && in && in != Py_None) {
         ok = py_tensors_of(&inputs, "inputs", in, false);
         if (ok && !inputs.n) {
@@ -383,12 +434,13 @@ static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(tn_is_inference(py_of(self)));
 }
 
-/* x.data: the same memory, without history and without a place on the tape. */
+/* x.data: the same memory, without history and without a place on the tape. Writes through it are
+ * not counted as writes to x. */
 static PyObject *py_tensor_data(PyObject *self, void *unused) {
     const tn_detach_args a = {py_of(self)};
     (void)unused;
     tn_tensor *t = tn_detach_at(NULL, 0, &a);
-    return t ? py_wrap(tn_take(t)) : py_raise();
+    return t && tn_count_apart(t) ? py_wrap(tn_take(t)) : py_raise();
 }
 
 static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {

@@ -185,6 +185,12 @@ static bool py_function_mark_dirty(const py_apply *a) {
         int input;
         if (!py_function_dirty_one(a, o, i)) return false;
         input = py_function_input(a, o);
+        if (input < 0 &&
+            PyErr_WarnEx(PyExc_UserWarning,
+                         "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is "
+                         "not an input, there is no need to pass it to mark_dirty().",
+                         1))
+            return false;
         if (input >= 0 && !tn_function_written(ctx->f, input)) return false;
     }
     return true;
@@ -629,6 +635,12 @@ static PyObject *py_context_saved(PyObject *self, void *unused) {
     }
     return all;
 }
+static PyObject *py_context_variables(PyObject *self, void *unused) {
+    if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                     "'saved_variables' is deprecated; use 'saved_tensors'", 1))
+        return NULL;
+    return py_context_saved(self, unused);
+}
 static PyObject *py_context_needs(PyObject *self, void *unused) {
     PyObject *needs = ((py_context *)self)->needs;
     (void)unused;
@@ -691,6 +703,7 @@ static PyMethodDef py_context_methods[] = {
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef py_context_attributes[] = {
     {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
+    {"saved_variables", py_context_variables, NULL, "the old name of saved_tensors", NULL},
     {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
     {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},

@@ -49,6 +49,13 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     _mm512_storeu_pd(p + 8,
                      _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
+TNI_INLINE __m512 tni_avx512_rev_f32(__m512 a) {
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), a);
+}
+TNI_INLINE __m512d tni_avx512_rev_f64(__m512d a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), a);
+}
 #endif
 
 #if defined(TNI_TYPE_F32)
@@ -60,6 +67,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_LDN(p, n) _mm512_maskz_loadu_ps(tni_avx512_first16(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_ps((void *)(p), tni_avx512_first16(n), v)
 #define V_SET(s) _mm512_set1_ps((float)(s))
+#define V_REV(a) tni_avx512_rev_f32(a)
 #define V_LD2(p, a, b) tni_avx512_ld2_f32((const float *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx512_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_ps()
@@ -105,6 +113,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
 #define V_SET(s) _mm512_set1_pd((double)(s))
+#define V_REV(a) tni_avx512_rev_f64(a)
 #define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
 #define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_pd()

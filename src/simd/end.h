@@ -94,6 +94,7 @@
 #undef TNI_M
 #undef V_EXPO
 #undef V_MANT
+#undef V_REV
 #undef V_LD2
 #undef V_ST2
 #undef V_PARAM
@@ -138,6 +139,8 @@
 #undef V_AIRY_AI
 #undef V_IGAMMA
 #undef V_IGAMMAC
+#undef V_GAMMA_MOVE
+#undef V_BETA_MOVE
 #undef V_CHEBYSHEV_T
 #undef V_CHEBYSHEV_U
 #undef V_CHEBYSHEV_V

@@ -127,12 +127,15 @@ TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
     const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
     return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
 }
-/* e^(-x^2) times (1 + 2 x) erfcx(x), by t = (x - 15/4) / (x + 15/4), over 1 + 2 x: M. Shepherd, J.
- * Laframboise, "Chebyshev approximation of (1 + 2 x) exp(x^2) erfc x", 1981. */
-TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
-    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a), l = V_FMA(a, a, V_NEG(s));
-    const V z = V_DIV(V_SUB(a, V_SET(3.75)), V_ADD(a, V_SET(3.75)));
-    V p, y;
+/* The rounding error of s = a + b (Knuth) */
+TNI_INLINE V TNI_FNT(tni_sum_error)(V a, V b, V s) {
+    const V c = V_SUB(s, a);
+    return V_ADD(V_SUB(a, V_SUB(s, c)), V_SUB(b, c));
+}
+/* (1 + 2 a) erfcx(a) but for its constant term and a factor z: M. Shepherd, J. Laframboise,
+ * "Chebyshev approximation of (1 + 2 x) exp(x^2) erfc x", 1981 */
+TNI_INLINE V TNI_FNT(tni_erfcx_poly)(V z) {
+    V p;
 #if defined(TNI_TYPE_F32)
     p = V_SET(-2.287472336e-04);
     H(3.967046383e-04);
@@ -145,7 +148,6 @@ TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     H(8.227741756e-02);
     H(3.586310102e-03);
     H(-1.402406080e-01);
-    H(1.237512618e+00);
 #else
     p = V_SET(-3.79806472359002845e-11);
     H(4.24330382510967556e-10);
@@ -172,8 +174,34 @@ TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     H(8.22767384901510884e-02);
     H(3.58541548546445835e-03);
     H(-1.40240598585547022e-01);
-    H(1.23751263083782748e+00);
 #endif
-    y = V_MUL(TNI_FNT(tni_exp_long)(V_NEG(s), V_NEG(l)), V_DIV(p, V_FMA(a, V_SET(2), V_ONE)));
-    return V_SEL(V_LT(x, V_ZERO()), V_SUB(V_SET(2), y), y);
+    return p;
+}
+/* erfcx(a) = h + l, a >= 0: by z = (a - 15/4) / (a + 15/4), over d = 1 + 2 a. What z lacks is moved
+ * along the slope 2 h - (2 / sqrt(pi) - 2 a h) d of the polynomial. */
+TNI_INLINE V TNI_FNT(tni_erfcx_long)(V a, V *l) {
+    const V c = K(1.237512618e+00, 1.23751263083782748e+00), m = V_SET(-3.75), t = V_ADD(a, a);
+    const V low = V_ADD(a, m), high = V_SUB(a, m), d = V_ADD(t, V_ONE), r = V_DIV(V_ONE, high),
+            z = V_MUL(low, r), p = TNI_FNT(tni_erfcx_poly)(z), s = V_FMA(p, z, c),
+            rest = V_ADD(V_FMA(p, z, V_SUB(c, s)), K(2.936931606e-08, 1.01653530e-16)),
+            i = V_DIV(V_ONE, d), h = V_MUL(s, i);
+    /* high times what z lacks, and that as a step of a: dz / da = 7.5 / high^2 */
+    V off = V_ADD(V_FNMA(z, high, low), TNI_FNT(tni_sum_error)(a, m, low));
+    off = V_FNMA(z, TNI_FNT(tni_sum_error)(a, V_NEG(m), high), off);
+    off = V_MUL(V_MUL(off, high), K(1.333333333e-01, 1.33333333333333333e-01));
+    const V slope =
+        V_FNMA(V_FNMA(t, h, K(1.128379167e+00, 1.12837916709551257e+00)), d, V_ADD(h, h));
+    V e = V_ADD(V_FNMA(h, d, s), V_FMA(slope, off, rest));
+    e = V_FNMA(h, TNI_FNT(tni_sum_error)(t, V_ONE, d), e);
+    *l = V_MUL(e, i);
+    return h;
+}
+/* e^(-x^2) erfcx(x) in two parts, rounded once; 2 less that of -x */
+TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
+    const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a);
+    V n, el, l, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
+                h = TNI_FNT(tni_erfcx_long)(a, &l);
+    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t), y = V_LDEXP(whole, n);
+    const V rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n), u = V_SUB(V_SET(2), y);
+    return V_SEL(V_LT(x, V_ZERO()), V_ADD(u, V_SUB(V_SUB(V_SUB(V_SET(2), u), y), rest)), y);
 }

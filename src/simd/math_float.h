@@ -331,13 +331,20 @@ TNI_INLINE V TNI_FNT(tni_log10)(V x) {
     return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
                                  K(-1.010304995e-08, 1.09831965021676507e-17));
 }
-/* e^(h + l), |l| small against h: as tni_exp, with r + rl and 1 + r = y + yl in two parts */
-TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+/* e^(h + l) = 2^n (y + yl), |l| small against h: as tni_exp, with r + rl and 1 + r + .. = y + yl */
+TNI_INLINE V TNI_FNT(tni_exp_two)(V h, V l, V *low, V *power) {
     V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h),
       b = V_FNMA(n, LN2_LO, l);
     V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
     V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
-    return V_LDEXP(V_ADD(y, yl), n);
+    V sum = V_ADD(y, yl);
+    *low = V_ADD(V_SUB(y, sum), yl);
+    *power = n;
+    return sum;
+}
+TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+    V low, n, y = TNI_FNT(tni_exp_two)(h, l, &low, &n);
+    return V_LDEXP(y, n);
 }
 /* x^y as C's pow; y = 2 and 3 are products, so x^3 has 1.3 ULP */
 TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {

@@ -150,4 +150,5 @@ TNI_SPECIAL double TNI_FN(tni_zeta)(double s, double q) {
 
 #include "math_bessel.h"
 #include "math_igamma.h"
+#include "math_draws.h"
 #include "math_orthogonal.h"

@@ -125,6 +125,7 @@ TNI_INLINE int tni_sc_truth(int m) {
 #define V_ST(p, v) TNI_S(st)(p, v)
 #define V_LDN(p, n) TNI_S(ldn)(p, n)
 #define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_REV(a) (a)
 #define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
 #define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
 #define V_SET(s) ((T)(s))

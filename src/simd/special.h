@@ -21,6 +21,8 @@
 #define V_AIRY_AI(a) TNI_FN(tni_airy_ai)(a)
 #define V_IGAMMA(a, x) TNI_FN(tni_igamma_of)(a, x, 0)
 #define V_IGAMMAC(a, x) TNI_FN(tni_igamma_of)(a, x, 1)
+#define V_GAMMA_MOVE(a, x) TNI_FN(tni_gamma_move)(a, x)
+#define V_BETA_MOVE(x, a, total) TNI_FN(tni_beta_move)(x, a, total)
 #define V_CHEBYSHEV_T(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_T)
 #define V_CHEBYSHEV_U(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_U)
 #define V_CHEBYSHEV_V(x, n) TNI_FN(tni_chebyshev_of)(x, n, TNI_V)

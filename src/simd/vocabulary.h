@@ -12,6 +12,7 @@
  *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n <= W lanes; the others are zero,
  *                          and their memory is neither read nor written
  *   V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a
+ *   V_REV(a): the lanes of floats in reverse order
  *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV
  *   V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b, rounded once. Written out, not left to
  *                          the compiler: whether it contracts differs by compiler and target

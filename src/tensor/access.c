@@ -54,7 +54,7 @@ TN_API void *tn_data(const tn_tensor *t) {
 }
 
 TN_API int64_t tn_version(const tn_tensor *t) {
-    return tni_there(t, "tn_version") && t->storage ? tni_load_relaxed(&t->storage->version) : 0;
+    return tni_there(t, "tn_version") && t->storage ? tni_load_relaxed(tni_version_of(t)) : 0;
 }
 TN_API bool tn_is_view(const tn_tensor *t) { return tni_there(t, "tn_is_view") && t->base; }
 TN_API bool tn_is_read_only(const tn_tensor *t) {
@@ -76,7 +76,19 @@ TN_API bool tn_touch(tn_tensor *t) {
     if (!b) return false;
     if (!t) return tni_error_apart(b, TN_INVALID, "tn_touch: the tensor is NULL");
     if (!tni_there(t, "tn_touch")) return false;
-    tni_fetch_add_relaxed(&t->storage->version, 1u);
+    tni_fetch_add_relaxed(tni_version_of(t), 1u);
+    return true;
+}
+
+TN_API bool tn_count_apart(tn_tensor *t) {
+    tni_block *b = tni_here();
+    if (!b) return false;
+    if (!t) return tni_error_apart(b, TN_INVALID, "tn_count_apart: the tensor is NULL");
+    if (!tni_there(t, "tn_count_apart")) return false;
+    /* A view's history is that of its base, which notices writes by their count. */
+    if (t->base)
+        return tni_error_apart(b, TN_AUTOGRAD, "tn_count_apart: the tensor is a view of another");
+    t->flags |= TNI_APART;
     return true;
 }
 

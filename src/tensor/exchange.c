@@ -74,8 +74,8 @@ static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
         exchange_bytes(tni_bytes_at(a), tni_bytes_at(b), a->numel * tni_dtype_size(a));
     else
         exchange_headers(a, b);
-    tni_fetch_add_relaxed(&a->storage->version, 1u);
-    tni_fetch_add_relaxed(&b->storage->version, 1u);
+    tni_fetch_add_relaxed(tni_version_of(a), 1u);
+    tni_fetch_add_relaxed(tni_version_of(b), 1u);
     return true;
 }
 

@@ -163,7 +163,7 @@ static bool sparse_set(tni_block *b, tn_tensor *t, const tn_tensor *from) {
         tni_release(b, old);
     }
     to->coalesced = of->coalesced;
-    tni_fetch_add_relaxed(&t->storage->version, 1u);
+    tni_fetch_add_relaxed(tni_version_of(t), 1u);
     return true;
 }
 TN_API bool tn_sparse_set_at(const char *file, int line, tn_tensor *t, const tn_tensor *from) {

@@ -262,6 +262,7 @@ TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
     if (TNI_UNLIKELY(!s)) return NULL;
     s->refs = 1;
     s->version = 0;
+    s->apart = 0;
     s->owner = b;
     s->bytes = bytes;
     s->room = (uint32_t)room;
@@ -484,13 +485,13 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     t->offset = like->offset;
     t->device = like->device;
     t->flags &= (uint16_t)~TNI_INFERENCE;
-    t->flags |= like->flags & (TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE);
+    t->flags |= like->flags & (TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE | TNI_APART);
     return like->flags & (TNI_BATCHED | TNI_SPARSE) ? storage_with_extra(b, t, like) : t;
 }
 
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
                                const int64_t *stride, int64_t offset, bool history) {
-    const unsigned kept = TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE;
+    const unsigned kept = TNI_META | TNI_DEVICE | TNI_READ_ONLY | TNI_INFERENCE | TNI_APART;
     tn_tensor *t = header_shaped(b, of->dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return NULL;
     t->storage = of->storage; /* counted: the base may exchange its own, see tn_swap_data */
@@ -504,7 +505,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
     t->flags |= TNI_VIEW;
     t->base = of->base ? of->base : of;
     tni_fetch_add_relaxed(&t->base->refs, 1u);
-    t->edge_version = tni_load_relaxed(&t->storage->version);
+    t->edge_version = tni_load_relaxed(tni_version_of(t));
     return t;
 }
 

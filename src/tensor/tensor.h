@@ -32,7 +32,8 @@ enum tni_flags {
 #endif
     TNI_BATCHED = 8192, /* one sample, which stands for all of a batch (call/vmap.c). With TNI_META:
                            who reads data finds none */
-    TNI_SPARSE = 16384  /* a shape over parts (sparse.c). With TNI_META, for the same reason */
+    TNI_SPARSE = 16384, /* a shape over parts (sparse.c). With TNI_META, for the same reason */
+    TNI_APART = 32768   /* it counts its writes in `apart` of its storage, as its views do */
 };
 
 /* Who freed a tensor: in a header that TN_CHECK keeps, in the place of its sizes. */
@@ -112,7 +113,8 @@ typedef struct tni_storage {
     uint8_t stream; /* TNI_DATA_DEVICE: in which it was written last; 0: its device's own */
     void (*release)(void *data, void *user);
     void *user;
-} tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
+    uint32_t apart; /* writes through tensors with TNI_APART, which `version` does not count */
+} tni_storage;      /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE, TNI_DATA_PLANNED };
 /* TNI_DATA_PLANNED: of a meta tensor that was made while the context had a plan (call/plan.c). */
 typedef struct tni_planned {
@@ -143,6 +145,11 @@ struct tn_tensor {
     void *extra;            /* a binding's object with 1 added, or a tni_extra; NULL mostly */
     int64_t dims[2 * 4];    /* in fact 2 * capacity: sizes, then strides */
 };
+
+/* How often the memory of t was written: by tensors that count together with it. */
+TNI_INLINE uint32_t *tni_version_of(const tn_tensor *t) {
+    return TNI_UNLIKELY(t->flags & TNI_APART) ? &t->storage->apart : &t->storage->version;
+}
 
 typedef enum tni_category {
     TNI_CAT_BOOL,

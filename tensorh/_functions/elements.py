@@ -42,8 +42,14 @@ def acosh(input):
     if not input.requires_grad:
         return _acosh(input)
     below = input <= -1
-    other = _nan - _acosh(_C.where(below, -input, 2))
-    return _C.where(below, other, _acosh(_C.where(below, 2, input)))
+    other = _nan - _acosh_recorded(_C.where(below, -input, 2))
+    return _C.where(below, other, _acosh_recorded(_C.where(below, 2, input)))
+
+
+def _acosh_recorded(input):
+    edge = input == 1  # like sqrt(2 (x - 1)), whose derivatives are infinite
+    root = (2 * (_C.where(edge, input, 2) - 1)).sqrt()
+    return _C.where(edge, root, _acosh(_C.where(edge, 2, input)))
 
 
 def _acosh(input):

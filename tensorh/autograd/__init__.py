@@ -51,6 +51,13 @@ class detect_anomaly:
 
     def __init__(self, check_nan=True):
         self.check_nan = check_nan
+        import warnings
+
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.",
+            stacklevel=2,
+        )
 
     def __enter__(self):
         self.prev = _C._set_anomaly(bool(self.check_nan))

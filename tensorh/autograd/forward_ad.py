@@ -75,6 +75,11 @@ def make_dual(tensor, tangent, *, level=None):
         )
     _need_float(tensor, "primal")
     _need_float(tangent, "tangent")
+    if _given.get(id(tangent), (None,))[0] is tangent:
+        raise RuntimeError(
+            "Trying to set a forward gradient that itself has a forward gradient at the same level "
+            "is not supported."
+        )
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original "

@@ -212,7 +212,9 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
     inputs, many = _tuple_of(inputs, "inputs given to hessian")
 
     def value(*args):
-        out = _scalar(func(*args))
+        out = func(*args)
+        _tuple_of(out, "outputs of the user-provided function", " given to hessian")
+        out = _scalar(out)
         if strict:
             _strictly((out,))
         return out

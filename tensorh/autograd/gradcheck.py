@@ -63,6 +63,13 @@ def _around(func, inputs, write, step):
         with _C.enable_grad():
             outputs = _tuple_of(func(*inputs))
         places.append([p.detach().clone() for _, _, p in _parts(outputs)])
+    for a, b in zip(*places, strict=True):
+        for what, one, two in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+            if one != two:
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {what} when inputs are "
+                    f"perturbed by {step}, but got:\n {what}s {one} and {two}."
+                )
     return [(a - b) / (2 * step) for a, b in zip(*places, strict=True)]
 
 
@@ -193,8 +200,10 @@ def _compare(name, which, k, analytical, numerical, atol, rtol):
         return
     analytical = analytical.to(numerical.dtype)
     if not bool(_C.all(_C.abs(analytical - numerical) <= atol + rtol * _C.abs(numerical))):
-        of = f"{which.lower()} part of " if which else ""
-        raise GradcheckError(f"Jacobian mismatch for {of}output {name} with respect to input {k},\n"
+        of = ""
+        if which:
+            of = f"While considering the {which.lower()} part of complex outputs only, "
+        raise GradcheckError(f"{of}Jacobian mismatch for output {name} with respect to input {k},\n"
                              f"numerical:{numerical}\nanalytical:{analytical}\n")
 
 
@@ -291,13 +300,17 @@ def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, batc
                    for n in _numerical(func, inputs, t, eps) or ()):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
             return True
-        fits = fast and _check_fast(func, inputs, asked, parts, eps, atol, rtol)
+        rounds = 1 if all(t.dtype in (_C.float64, _C.complex128) for t in asked) else 4
+        fits = fast and all(_check_fast(func, inputs, asked, parts, eps, atol, rtol)
+                            for _ in range(rounds))  # coarse differences agree by chance
         if fast and not fits:  # the inputs have been written since
             parts = list(_parts(_tuple_of(func(*inputs))))
         analytical = [] if fits else [_analytical(p, asked) for _, _, p in parts]
         for k, t in enumerate(() if fits else asked):
             numerical = _numerical(func, inputs, t, eps)
-            for j, (name, which, _) in enumerate(parts):
+            order = sorted(range(len(parts)), key=lambda j: parts[j][1] != "Imaginary")
+            for j in order:  # imaginary parts first, as torch
+                name, which, _ = parts[j]
                 _compare(name, which, k, analytical[j][k], numerical and numerical[j], atol, rtol)
         if batched:
             _check_batched(func, inputs, asked)

@@ -350,6 +350,14 @@ def embedding_bag(
     padding_idx=None,
 ):
     """Sums, means or maxima of rows of weight, one for each bag of numbers."""
+    if weight.dtype is _C.int64 and input.is_floating_point():
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage "
+            "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
+            "`embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        input, weight = weight, input  # noqa: A001
     _bags_checked(input, offsets)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")

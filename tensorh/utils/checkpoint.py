@@ -1,10 +1,16 @@
 """torch.utils.checkpoint - parts of a model that keep no graph, and run again in backward."""
 
+import contextlib
 import copy
+import weakref
 
 from .. import _C, autograd
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+
+
+class CheckpointError(RuntimeError):
+    """The second run of a function does not keep what the first one did."""
 
 
 class _Input:
@@ -63,14 +69,25 @@ class _Call:
 
     def again(self, inputs):
         """The same, with the random numbers and the autocast of the first time."""
+        with self.first_time():
+            return self(inputs)
+
+    def run(self):
+        """The function with its arguments as they are."""
+        return self._function(*self._args[0], **self._args[1])
+
+    @contextlib.contextmanager
+    def first_time(self):
+        """A block with the random numbers and the autocast that were when this was made."""
         autocast = _C._set_autocast(self._autocast)
         try:
             if self._state is None:
-                return self(inputs)
+                yield
+                return
             now = _C.default_generator.get_state()
             _C.default_generator.set_state(self._state)
             try:
-                return self(inputs)
+                yield
             finally:
                 _C.default_generator.set_state(now)
         finally:
@@ -118,6 +135,86 @@ def _lost(grad):
     )
 
 
+class _Kept:
+    """Stands in the graph for a tensor that the first run would have kept."""
+
+    __slots__ = ("__weakref__", "about")
+
+    def __init__(self, about):
+        self.about = about
+
+
+def _about(t):
+    """What the tensor of a second run has to be like."""
+    return t.shape, t.dtype, t.device
+
+
+class _Frame:
+    """A checkpoint with use_reentrant=False: what calls keep is given up, and computed again at
+    once where backward first asks for some of it."""
+
+    def __init__(self, call, again, compares):
+        self._call, self._again, self._compares = call, again, compares
+        self._kept = []  # a weak reference to each place, in the order in which calls keep
+        self._values = weakref.WeakKeyDictionary()
+
+    def pack(self, t):
+        """Of the first run."""
+        kept = _Kept(_about(t) if self._compares else None)
+        self._kept.append(weakref.ref(kept))
+        return kept
+
+    def unpack(self, kept):
+        """Of backward."""
+        if kept not in self._values:
+            self._run_again()
+        return self._values.pop(kept)
+
+    def _run_again(self):
+        count = 0
+
+        def pack(t):
+            nonlocal count
+            place = self._kept[count]() if count < len(self._kept) else None
+            if place is not None:
+                if place.about is not None and place.about != _about(t):
+                    raise CheckpointError(
+                        "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                        "different metadata than during the forward pass.\n"
+                        f"tensor at position {count}:\nsaved metadata: {place.about}\n"
+                        f"recomputed metadata: {_about(t)}"
+                    )
+                self._values[place] = t.detach()
+            count += 1
+            return None
+
+        def unpack(packed):
+            raise CheckpointError("torch.utils.checkpoint: a tensor of the second run is read")
+
+        from ..autograd.graph import saved_tensors_hooks
+
+        with self._call.first_time(), autograd.enable_grad(), self._again():
+            with saved_tensors_hooks(pack, unpack):
+                self._call.run()
+        if count != len(self._kept):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original forward and recomputation.\n"
+                f"Number of tensors saved during forward: {len(self._kept)}\n"
+                f"Number of tensors saved during recomputation: {count}."
+            )
+
+
+def _checkpoint_by_hooks(function, args, kwargs, preserve, context_fn, compares):
+    from ..autograd.graph import saved_tensors_hooks
+
+    first, again = context_fn() if context_fn else (contextlib.nullcontext(),) * 2
+    call = _Call(function, (args, kwargs), preserve)
+    frame = _Frame(call, lambda: again, compares)
+    with first, saved_tensors_hooks(frame.pack, frame.unpack):
+        return call.run()
+
+
 def checkpoint(
     function,
     *args,
@@ -133,14 +230,25 @@ def checkpoint(
 
     Tensors in args, kwargs and the result, also in tuples, lists and dictionaries, and parameters
     that the function uses get their gradients. The random state of the second run is that of the
-    first, unless preserve_rng_state is False. As with torch's use_reentrant=True, whatever is asked
-    for, parameters gather .grad also in autograd.grad, and gradients cannot be differentiated
-    again.
+    first, unless preserve_rng_state is False.
+
+    With use_reentrant=False the function is recorded as ever, but what its calls keep is given up;
+    backward runs the function again for it. context_fn() gives two blocks, around the first and the
+    second run; determinism_check="none" leaves out that shapes and dtypes are compared. Else, as
+    with torch's use_reentrant=True, parameters gather .grad also in autograd.grad, and gradients
+    cannot be differentiated again.
     """
-    if context_fn is not None:
-        raise NotImplementedError("checkpoint: context_fn is not supported")
+    if use_reentrant is not False and (context_fn is not None or debug):
+        raise ValueError(
+            "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+        )
     if not _C.is_grad_enabled():
         return function(*args, **kwargs)
+    if use_reentrant is False:
+        compares = determinism_check != "none"
+        return _checkpoint_by_hooks(
+            function, args, kwargs, preserve_rng_state, context_fn, compares
+        )
     taken, inputs = _take_tensors((args, kwargs))
     call = _Call(function, taken, preserve_rng_state)
     given, result = call(inputs)
@@ -173,7 +281,9 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
 
     at = 0
     for _ in range(segments - 1):
-        input = checkpoint(part(at, at + size), input, **kwargs)  # noqa: A001
+        input = checkpoint(  # noqa: A001
+            part(at, at + size), input, use_reentrant=use_reentrant, **kwargs
+        )
         at += size
     return part(at, len(functions))(input)
 

@@ -100,14 +100,21 @@ static void reflections_by_blocks_have_the_bits(void) {
                        tnp_linalg_householder_product(other.a, other.tau)));
         }
 }
-/* Stages of every radix, and lengths of large primes. */
+/* Stages of every radix, lengths of large primes, and lines in two passes. */
 static void transforms_of_any_length_have_the_bits(void) {
-    static const int64_t lengths[] = {1, 2, 210, 256, 961, 1000, 37, 1009};
-    for (int i = 0; i < 8; i++)
+    static const int64_t lengths[] = {1, 2, 210, 256, 961, 1000, 37, 1009, 36864, 65536, 20011};
+    static const tn_dtype real[] = {TN_F32, TN_F64}, complex[] = {TN_C64, TN_C128};
+    for (int i = 0; i < 22; i++)
         TN_SCOPE {
-            tn_tensor *x = numbers(1, 3, lengths[i], TN_C64);
+            const int64_t n = lengths[i / 2];
+            tn_tensor *x = numbers(1, 3, n, complex[i % 2]), *y = numbers(1, 2, n, real[i % 2]),
+                      *z = tnp_slice(x, 1, 0, n / 2 + 1, 1);
             CHECK(same(tnp_fft_fft(x, TN_NONE, -1, NULL), tnp_fft_fft(up(x), TN_NONE, -1, NULL)));
             CHECK(same(tnp_fft_ifft(x, TN_NONE, -1, NULL), tnp_fft_ifft(up(x), TN_NONE, -1, NULL)));
+            CHECK(same(tnp_fft_rfft(y, n + 1, -1, NULL), tnp_fft_rfft(up(y), n + 1, -1, NULL)));
+            CHECK(same(tnp_fft_ihfft(y, 2 * n, -1, NULL), tnp_fft_ihfft(up(y), 2 * n, -1, NULL)));
+            CHECK(same(tnp_fft_irfft(z, n, -1, NULL), tnp_fft_irfft(up(z), n, -1, NULL)));
+            CHECK(same(tnp_fft_hfft(x, 2 * n, -1, NULL), tnp_fft_hfft(up(x), 2 * n, -1, NULL)));
         }
 }
 /* Lines of more than 2048 elements, whose sums the CPU cuts. */

@@ -700,7 +700,7 @@ static const char others[] =
     " tn_context_current tn_memory tn_memory_reset_peak tn_memory_trim tn_set_threads tn_threads"
     " tn_isa tn_cancel tn_cancel_clear tn_error_peek tn_error_set tn_set_error_handler"
     " tn_warning_take tn_set_unscoped_warning tn_error_set_list tn_context_exists tn_from_room_at"
-    " tn_memory_reserve_at tn_set_memory_cap tn_set_no_alloc_mode tn_is_wrapped"
+    " tn_memory_reserve_at tn_set_memory_cap tn_set_no_alloc_mode tn_is_wrapped tn_count_apart"
     " tn_detach_inplace_at tn_fiber_use tn_fiber_current tn_fiber_end tn_code_name"
     " tn_profile_begin_at tn_profile_end_at tn_ndim tn_size tn_stride tn_shape tn_strides"
     " tn_dtype_of tn_device_of tn_is_contiguous tn_storage_offset tn_data tn_touch tn_version"

@@ -67,6 +67,14 @@ DIFFERS("operator", "ctc_loss_tensor", "gradcheck", false, "",
         "the gradient takes log_probs for logarithms that sum to 1, as torch's")
 DIFFERS("operator", "digamma", "grad", false, "",
         "torch's trigamma has 9 digits, this one 15")
+DIFFERS("operator", "dirichlet_grad", "gradcheck", false, "",
+        "it is refused")
+DIFFERS("operator", "dirichlet_grad", "refused grad of tensor 0", false, "",
+        "torch has none")
+DIFFERS("operator", "dirichlet_grad", "refused grad of tensor 1", false, "",
+        "torch has none")
+DIFFERS("operator", "dirichlet_grad", "refused grad of tensor 2", false, "",
+        "torch has none")
 DIFFERS("operator", "dropout", "parameter p", false, "",
         "required, as in torch's schema")
 DIFFERS("operator", "embedding", "gradcheck", false, "padding_idx",
@@ -268,6 +276,10 @@ DIFFERS("operator", "reflection_pad", "signature", false, "",
         "torch has a function for each number of dimensions")
 DIFFERS("operator", "replication_pad", "signature", false, "",
         "torch has a function for each number of dimensions")
+DIFFERS("operator", "sample_dirichlet", "gradcheck", false, "",
+        "a draw with the same random numbers moves otherwise")
+DIFFERS("operator", "sample_dirichlet", "grad", false, "",
+        "torch has none, but in its distributions")
 DIFFERS("operator", "segment_reduce", "grad of tensor 0", true, "",
         "torch divides positive gradients alone")
 DIFFERS("operator", "sort", "result 1", false, "",
@@ -301,6 +313,16 @@ DIFFERS("operator", "special_erfcx", "gradcheck", false, "(35)",
 DIFFERS("operator", "special_erfcx", "gradcheck", false, "(3,5)",
         "the same")
 DIFFERS("operator", "special_zeta", "refused grad of tensor 0", false, "",
+        "torch has none")
+DIFFERS("operator", "standard_gamma", "gradcheck", false, "",
+        "a draw with the same random numbers moves otherwise")
+DIFFERS("operator", "standard_gamma", "grad", false, "",
+        "torch's has 3 to 9 digits, this one 13")
+DIFFERS("operator", "standard_gamma_grad", "gradcheck", false, "",
+        "it is refused")
+DIFFERS("operator", "standard_gamma_grad", "refused grad of tensor 0", false, "",
+        "torch has none")
+DIFFERS("operator", "standard_gamma_grad", "refused grad of tensor 1", false, "",
         "torch has none")
 DIFFERS("operator", "std", "grad of tensor 0", true, "dim=[]",
         "torch's of an empty list is not that of the value")

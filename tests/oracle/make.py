@@ -76,7 +76,7 @@ def torch_div_trunc(self, other):
 def exactly(name, of):
     """torch's function with values of mpmath where both are finite and not huge: torch's have 9 to 15 digits. The gradient is
     torch's."""
-    f = getattr(torch.special, name)
+    f = getattr(torch if name.startswith("_") else torch.special, name)
 
     def call(self, *other):
         y = f(self, *other)
@@ -110,6 +110,26 @@ torch_special_scaled_modified_bessel_k0 = exactly("scaled_modified_bessel_k0", l
 torch_special_scaled_modified_bessel_k1 = exactly("scaled_modified_bessel_k1", lambda x: mpmath.besselk(1, x) * mpmath.exp(x))
 torch_igamma = exactly("gammainc", lambda a, x: mpmath.gammainc(a, 0, x, regularized=True))
 torch_igammac = exactly("gammaincc", lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True))
+
+
+def moved(cdf, density):  # at a fixed value of the distribution function
+    def of(a, x):
+        with mpmath.workdps(40):
+            return -mpmath.diff(lambda a: cdf(a, x), a) / density(a, x)
+
+    return of
+
+
+def beta_moved(x, a, total):
+    b = total - a
+    of = moved(lambda a, x: mpmath.betainc(a, b, 0, x, regularized=True),
+               lambda a, x: x ** (a - 1) * (1 - x) ** (b - 1) / mpmath.beta(a, b))  # fmt: skip
+    return of(a, x) / (1 - x)
+
+
+torch_standard_gamma_grad = exactly("_standard_gamma_grad", moved(
+    lambda a, x: mpmath.gammainc(a, 0, x, regularized=True), lambda a, x: x ** (a - 1) * mpmath.exp(-x) / mpmath.gamma(a)))
+torch_dirichlet_grad = exactly("_dirichlet_grad", beta_moved)
 torch_special_laguerre_polynomial_l = exactly("laguerre_polynomial_l", degree(lambda n, x: mpmath.laguerre(n, 0, x)))
 torch_special_legendre_polynomial_p = exactly("legendre_polynomial_p", degree(mpmath.legendre))
 torch_special_chebyshev_polynomial_t = exactly("chebyshev_polynomial_t", degree(mpmath.chebyt))
@@ -494,10 +514,15 @@ def torch_linear_recurrence(input, factor, dim, reverse=False):
     return torch.stack(out[::-1] if reverse else out, dim).contiguous() if out else input.clone()
 
 
-def torch_dft(self, dim, n, count, inverse=False, scale=1.0):
+def torch_dft(self, dim, n, count, inverse=False, scale=1.0, hermitian=False):
     if self.dtype not in (torch.float32, torch.float64, torch.complex64, torch.complex128):
         raise Refused("a dtype of transforms")
-    y = torch.fft.fft(self, n, dim) if not inverse else torch.fft.ifft(self, n, dim, "forward")
+    if hermitian and -self.dim() <= dim < self.dim() and self.shape[dim] > n // 2 + 1:
+        raise Refused("more than a half")
+    if hermitian:
+        y = torch.fft.irfft(self, n, dim, "forward") if inverse else torch.fft.hfft(self, n, dim)
+    else:
+        y = torch.fft.ifft(self, n, dim, "forward") if inverse else torch.fft.fft(self, n, dim)
     y = y.narrow(dim, 0, min(n, count)) * scale
     if count > n:
         shape = list(y.shape)

@@ -137,7 +137,7 @@ def test_errors_of_the_function_come_out():
     y = checkpoint(lambda a: next(answers), x)
     with pytest.raises(RuntimeError, match="the same tensors again"):
         y[1].backward()
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(ValueError, match="use_reentrant=False"):
         checkpoint(second, x, context_fn=print)
 
 
@@ -161,3 +161,116 @@ def test_nothing_is_kept():
     del big, y
     gc.collect()
     assert ref() is None
+
+
+# --- use_reentrant=False --------------------------------------------------------------------------
+
+
+def noisy():
+    torch.manual_seed(1)
+    first = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Dropout(0.5))
+    return nn.Sequential(first, nn.LayerNorm(8), nn.Linear(8, 2))
+
+
+def by_hooks(f, *args, **options):
+    return checkpoint(f, *args, use_reentrant=False, **options)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_gradients_of_gradients_are_those_without(nested):
+    m, x = noisy(), torch.arange(12.0).reshape(3, 4).requires_grad_()
+    inputs = [x, *m.parameters()]
+
+    def second(run):
+        torch.manual_seed(3)
+        first = torch.autograd.grad(run().pow(2).sum(), inputs, create_graph=True)
+        return (*first, *torch.autograd.grad(sum((g**2).sum() for g in first), inputs))
+
+    plain = second(lambda: m(x))
+    inner = (lambda z: by_hooks(m, z)) if nested else m
+    for a, b in zip(plain, second(lambda: by_hooks(inner, x)), strict=True):
+        assert torch.equal(a, b)
+    assert all(t.grad is None for t in inputs)  # autograd.grad gathers nothing
+
+
+def test_the_function_runs_again_only_where_backward_reads():
+    runs, x = [], torch.full((2,), 3.0, requires_grad=True)
+
+    def f(a):
+        runs.append(torch.is_grad_enabled())
+        return (a * a).exp().log() * a
+
+    y = by_hooks(f, x)
+    assert len(runs) == 1
+    y.sum().backward(retain_graph=True)
+    assert runs == [True, True]
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([54.0, 54.0])
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+    d = by_hooks(lambda a: torch.exp(a), x)
+    assert torch.equal(d.grad_fn._saved_result, d.grad_fn._saved_result)
+
+
+def test_a_hook_of_a_parameter_runs_once():
+    w, count = torch.ones(2, requires_grad=True), []
+    w.register_hook(lambda g: count.append(g))
+    by_hooks(lambda h: w * h, w * 2).sum().backward()
+    assert len(count) == 1 and w.grad.tolist() == [4.0, 4.0]
+
+
+def test_a_second_run_that_differs_is_an_error():
+    from tensorh.utils.checkpoint import CheckpointError
+
+    calls, x = [], torch.ones(3, requires_grad=True)
+
+    def shorter(a):
+        calls.append(1)
+        return (a * a if len(calls) % 2 else a[:2] * a[:2]).sum()
+
+    y = by_hooks(shorter, x)
+    with pytest.raises(CheckpointError, match="different metadata"):
+        y.backward()
+
+    def fewer(a):
+        calls.append(1)
+        return (a * a).exp().sum() if len(calls) % 2 else (a * a).sum()
+
+    y = by_hooks(fewer, x)
+    with pytest.raises(CheckpointError, match="A different number of tensors"):
+        y.backward()
+
+
+def test_blocks_around_the_runs():
+    from contextlib import contextmanager
+
+    told, x = [], torch.ones(1, requires_grad=True)
+
+    @contextmanager
+    def block(name):
+        told.append(name)
+        yield
+        told.append(f"end of {name}")
+
+    y = by_hooks(lambda a: a * a, x, context_fn=lambda: (block("first"), block("second")))
+    assert told == ["first", "end of first"]
+    y.backward()
+    assert told[2:] == ["second", "end of second"]
+
+
+def test_values_are_not_kept():
+    x = torch.ones(100_000, requires_grad=True)
+
+    def held(run):
+        before = torch._C._memory()[0]
+        y = run()
+        after = torch._C._memory()[0]
+        y.sum().backward()
+        return after - before
+
+    def f(a):
+        for _ in range(10):
+            a = (a * a).sin()
+        return a
+
+    assert held(lambda: by_hooks(f, x)) <= held(lambda: f(x)) / 5

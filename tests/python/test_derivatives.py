@@ -161,6 +161,19 @@ def test_acosh_where_it_is_none():
     np.testing.assert_allclose(numbers(x.grad), [8**-0.5, INF, NAN, INF, 3**-0.5], rtol=1e-12)
 
 
+def test_second_derivatives_of_acosh_and_logit_where_they_end():
+    x = leaf(1.0, -1.0, 2.0, 0.5, -3.0)
+    (g,) = torch.autograd.grad(torch.acosh(x).sum(), x, create_graph=True)
+    (g2,) = torch.autograd.grad(g.sum(), x)
+    wanted = [-INF, INF, -2 * 27**-0.5, NAN, 3 * 512**-0.5]
+    np.testing.assert_allclose(numbers(g2), wanted, rtol=1e-12)
+    x = leaf(-3.0, 2.0, 0.5, 0.2)
+    (g,) = torch.autograd.grad(torch.logit(x).sum(), x, create_graph=True)
+    (g2,) = torch.autograd.grad(g.sum(), x)
+    np.testing.assert_allclose(numbers(g), [NAN, NAN, 4, 6.25], rtol=1e-12)
+    np.testing.assert_allclose(numbers(g2), [0, 0, 0, -23.4375], rtol=1e-12)
+
+
 @pytest.mark.parametrize("loss", [F.huber_loss, F.smooth_l1_loss])
 def test_the_line_of_a_loss_goes_on_to_infinity(loss):
     x = leaf(INF, -INF, 1e300, -2.0, 1.0, 0.5, NAN)

@@ -112,6 +112,79 @@ def test_draws_of_gamma_numbers_and_their_kin_are_torch_s():
         assert distribution.sample((2,)).reshape(-1).tolist() == pytest.approx(wanted, rel=1e-6)
 
 
+def moved(make, *parameters):
+    """The gradients in the parameters of a weighted sum of two draws."""
+    leaves = [torch.tensor(p, dtype=torch.float64, requires_grad=True) for p in parameters]
+    torch.manual_seed(3)
+    x = make(*leaves).rsample((2,))
+    weights = torch.arange(1, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
+    return [g.tolist() for g in torch.autograd.grad((x * weights).sum(), leaves)]
+
+
+def test_draws_of_gamma_numbers_and_their_kin_carry_torch_s_gradients():
+    # made by the same calls of torch 2.15, whose gradients have 3 digits and more
+    wanted = {
+        (D.Gamma, (0.5, 4.0), (1.0, 2.0)): [
+            [4.29364249581138, 3.9664667839233263], [-1.4608072055717363, -9.915580505863812]
+        ],
+        (D.Beta, (0.5, 4.0), (1.0, 2.0)): [
+            [1.3725462975348037, 0.31279721882798245], [-0.34238052523174023, -0.74936857757873]
+        ],
+        (D.Dirichlet, (0.5, 4.0, 2.0)): [
+            [-0.3990432864750292, -0.07007199604190338, 0.2209984276047627]
+        ],
+        (D.Chi2, (3.0, 9.0)): [[4.369154529064282, 4.73570132751301]],
+        (D.StudentT, (3.0, 9.0)): [[-0.22135158455745496, -0.0316329048269269]],
+        (D.FisherSnedecor, (3.0, 9.0), (4.0, 2.0)): [
+            [0.2497211894939504, 0.11244966541087442], [-3.1033976356989026, -0.11373188753481567]
+        ],
+        (D.InverseGamma, (3.0, 9.0), (4.0, 2.0)): [
+            [-1.8932245598159168, -0.2730251552695322], [1.3315725440136335, 0.9823437838973945]
+        ],
+    }  # fmt: skip
+    for (make, *parameters), gradients in wanted.items():
+        for got, known in zip(moved(make, *parameters), gradients, strict=True):
+            assert got == pytest.approx(known, rel=1e-3), make
+
+
+def test_moves_of_draws_have_the_digits_of_mpmath():
+    # -(dF / da) / f with 40 digits, by mpmath
+    gamma = [
+        (0.001, 1e-30, 6.850198085801108e-26), (0.3, 0.01, 0.14920695356145888),
+        (0.5, 3.0, 2.9129424164403646), (1.0, 1.0, 1.1735630272247268),
+        (2.0, 0.5, 0.4980267179922236), (7.5, 12.0, 1.2814150454308808),
+        (63.0, 70.0, 1.056396053462455), (64.0, 64.0, 1.0026081991371523),
+        (500.0, 480.0, 0.9800544901961619), (90.0, 40.0, 0.6499205256916258),
+        (90.0, 150.0, 1.279411807568437), (100000.0, 100300.0, 1.001500171411301),
+    ]  # fmt: skip
+    beta = [
+        (0.3, 0.5, 1.5, 1.0319766894222309), (0.9, 0.5, 0.75, 3.2848093477708984),
+        (0.999, 5.0, 5.01, 0.22096478969769465), (0.5, 2.0, 2.01, 0.431074410884206),
+        (0.25, 0.01, 20.0, 4.53604424103721), (0.6, 30.0, 50.0, 0.02024627480860128),
+        (0.98, 1000.0, 1020.0, 0.0009806798703257864), (0.97, 1.0, 2.0, 0.9848477086722429),
+        (0.002, 3.0, 2000.0, 0.0006083567646514384), (0.5, 3000.0, 6000.0, 0.0001666851864196943),
+    ]  # fmt: skip
+    for points, move in ((gamma, torch._standard_gamma_grad), (beta, torch._dirichlet_grad)):
+        *columns, known = torch.tensor(points, dtype=torch.float64).unbind(1)
+        assert move(*columns).tolist() == pytest.approx(known.tolist(), rel=1e-14)
+        got = move(*(c.float() for c in columns))
+        assert got.dtype == torch.float32
+    nan = [torch._standard_gamma_grad(torch.tensor(a), torch.tensor(x)).isnan().item()
+           for a, x in ((0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, math.nan))]  # fmt: skip
+    assert nan == [True] * 4
+    assert torch._standard_gamma_grad(torch.tensor(2.0), torch.tensor(0.0)).item() == 0
+    one = torch.tensor([3.0], requires_grad=True)  # a row of one number is 1
+    D.Dirichlet(one).rsample().sum().backward()
+    assert one.grad.abs().item() < 1e-6
+
+
+def test_second_derivatives_of_gamma_draws_are_refused():
+    a = torch.tensor([2.0, 3.0], requires_grad=True)
+    (g,) = torch.autograd.grad(torch._standard_gamma(a).sum(), a, create_graph=True)
+    with pytest.raises(NotImplementedError, match="derivative for '_standard_gamma_grad'"):
+        g.sum().backward()
+
+
 def test_wrong_arguments_are_refused():
     for make, words in (
         (lambda: D.Normal(0.0, -1.0), "Expected parameter scale .* GreaterThan"),

@@ -373,6 +373,7 @@ def test_lerp_and_addcdiv_take_what_torch_takes():
     for weight, dtype in [(T(0.5), torch.float32), (T(0.5).double(), torch.float64)]:
         assert torch.lerp(a, b, weight).dtype == dtype
         assert torch.lerp(a.float(), b.float(), weight).dtype == torch.float32
+    assert torch.lerp(Z, Z, 0.5, out=Z.double()).dtype == torch.float64
     assert torch.lerp(Z + 0j, Z + 2 + 0j, 1j)[0].item() == 2j
     assert torch.addcdiv(a, Z[:2] + 3, b).tolist() == [2.0, 1.5]
     assert torch.addcdiv(Z[:2], a, Z[:2] + 2).tolist() == [0.5, 0.0]
@@ -395,6 +396,9 @@ REFUSED = [
     ("expected dtype float32 for 'end' but", lambda: Z.clone().lerp_(Z.half(), Z)),
     ("expected dtype float32 for 'weight' but", lambda: torch.lerp(Z, Z, Z.double())),
     ("expected dtype complex64 for 'end'", lambda: torch.lerp(Z + 0j, Z, 0.5)),
+    ("Found dtype float64 but expected float32", lambda: torch.lerp(Z, Z, Z, out=Z.double())),
+    ("lambda must be in range", lambda: torch._C.softshrink(Z, -1.0)),
+    ("lambda must be in range", lambda: torch._C.softshrink(Z, float("nan"))),
     ("'weight' is complex", lambda: torch.lerp(Z, Z, 1j)),
     ("not defined for int64", lambda: torch.lerp(T([1]), T([2]), 0.5)),
     ("not defined for int64", lambda: torch.lerp(T([1]), T([2]), T([1]))),

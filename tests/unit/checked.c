@@ -139,6 +139,7 @@ static void every_function_finds_it(void) {
     FINDS("tn_storage_offset", tn_storage_offset(bad) == 0);
     FINDS("tn_data", tn_data(bad) == NULL);
     FINDS("tn_touch", !tn_touch(bad));
+    FINDS("tn_count_apart", !tn_count_apart(bad));
     FINDS("tn_version", tn_version(bad) == 0);
     FINDS("tn_is_view", !tn_is_view(bad));
     FINDS("tn_is_read_only", !tn_is_read_only(bad));

@@ -129,6 +129,11 @@ static void eigenvectors_of_large_and_hard_matrices_hold(void) {
     for (int k = 0; k < 4; k++)
         TN_SCOPE
             general_eigenvectors_hold(random_matrix(130, 130, dtypes[k]), 1);
+    for (int64_t m = 15; m < 38; m++) /* about the sizes of blocks of reflections */
+        TN_SCOPE {
+            general_eigenvectors_hold(random_matrix(m, m, TN_F64), 1);
+            general_eigenvectors_hold(random_matrix(m, m, TN_C128), 1);
+        }
     TN_SCOPE {
         tn_tensor *i = tn_arange(n, .dtype = TN_F64), *off = tn_sub(i, tn_unsqueeze(i, 1)),
                   *above = tn_to_dtype(tn_eq_scalar(off, 1), TN_F64),

@@ -20,6 +20,7 @@ static void null_has_no_sizes(void) {
     tn_free(NULL), tn_release(NULL), tn_zero_grad(NULL), tn_generator_free(NULL);
     tn_generator_seed(NULL, 1);
     REFUSED(tn_touch(NULL), TN_INVALID, "tn_touch: the tensor is NULL");
+    REFUSED(tn_count_apart(NULL), TN_INVALID, "tn_count_apart: the tensor is NULL");
     REFUSED(tn_size(NULL, 0), TN_INVALID, "tn_size: the tensor is NULL");
     REFUSED(tn_item(NULL) != 0, TN_INVALID, "tn_item: the tensor is NULL");
 }
@@ -32,6 +33,10 @@ static void sizes_and_storages_are_told(void) {
         CHECK(tn_same_storage(t, v) && !tn_same_storage(t, other));
         CHECK(!tn_same_storage(NULL, t) && !tn_same_storage(t, NULL));
         CHECK(tn_version(t) == 0 && tn_touch(v) && tn_version(t) == 1);
+        REFUSED(tn_count_apart(v), TN_AUTOGRAD, "tn_count_apart: the tensor is a view of another");
+        tn_tensor *apart = tn_detach(t);
+        CHECK(tn_count_apart(apart) && tn_version(apart) == 0 && tn_touch(tn_select(apart, 0, 0)));
+        CHECK(tn_version(apart) == 1 && tn_version(t) == 1 && tn_same_storage(t, apart));
         REFUSED(tn_size(t, 2), TN_INDEX,
                 "tn_size: dimension 2 is out of range for a tensor of 2 dimensions");
         REFUSED(tn_stride(t, -3), TN_INDEX, "tn_stride: dimension -3");

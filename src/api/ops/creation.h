@@ -534,7 +534,7 @@ TN_USE_RESULT TN_API tn_tensor *tnp_binomial(tn_tensor *count, tn_tensor *prob,
 #endif
 
 /* Numbers of the gamma distribution of rate 1, each of the shape that self's element says; NaN
- * below 0.
+ * below 0. The gradient is that of the number whose probability stays (_standard_gamma_grad).
  *   schema  _standard_gamma(Tensor self, Generator? generator=None) -> Tensor
  *   shapes  self (*) -> (*), floating
  *   example tn_standard_gamma(x) */
@@ -552,7 +552,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_standard_gamma(tn_tensor *self, tn_generator
 #endif
 
 /* Numbers of the Dirichlet distribution: each row of the last dimension is positive and adds up to
- * 1. self has the concentrations.
+ * 1. self has the concentrations. The gradient is that of the numbers whose probabilities stay
+ * (_dirichlet_grad).
  *   schema  _sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor
  *   shapes  self (.., n) -> (.., n), floating
  *   example tn_sample_dirichlet(x) */

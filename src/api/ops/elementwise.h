@@ -332,7 +332,7 @@ TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *t
 #endif
 
 /* self + weight * (end - self), computed from end for weights of 1/2 and more. All tensors have one
- * dtype, except a weight without dimensions.
+ * dtype, except a weight without dimensions, and out= beside a number as weight.
  *   schema  lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor
  *   shapes  (*), (*), (*) -> broadcast
  *   example tn_lerp_scalar(x, y, 0.1) */
@@ -757,7 +757,7 @@ TN_USE_RESULT TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
     .self = __VA_ARGS__))
 #endif
 
-/* self moved towards 0 by lambd; 0 where |self| is at most lambd.
+/* self moved towards 0 by lambd, which is not negative; 0 where |self| is at most lambd.
  *   schema  softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
  *   shapes  (*) -> (*), floating
  *   example tn_softshrink(x, .lambd = 1) */
@@ -2888,6 +2888,47 @@ TN_USE_RESULT TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scala
 #define tn_where_scalars(condition_, self_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_where, .condition = condition_, TNI_NUMBER_IN(.self_number, self_), \
     TNI_NUMBER_IN(.other_number, __VA_ARGS__)))
+#endif
+
+/* --- how gamma and beta numbers move with their parameters, by simd/math_draws.h --- */
+
+/* The derivative of a draw of _standard_gamma in self, the shape, at the value output of the draw:
+ * the quantile moves, the probability stays. -(dF / da) / f, F the distribution function igamma and
+ * f its density: M. Figurnov et al., "Implicit reparameterization gradients", 2018. NaN where self
+ * is not positive or output is negative.
+ *   schema  _standard_gamma_grad(Tensor self, Tensor output) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_standard_gamma_grad(x, y) */
+typedef struct tn_standard_gamma_grad_args {
+    tn_tensor *self, *output;
+    TNI_NAMED_OPTIONS
+} tn_standard_gamma_grad_args;
+TN_USE_RESULT TN_API tn_tensor *tn_standard_gamma_grad_at(const char *file, int line,
+    const tn_standard_gamma_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_standard_gamma_grad(tn_tensor *self, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_standard_gamma_grad(self_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_standard_gamma_grad, \
+    .self = self_, .output = __VA_ARGS__))
+#endif
+
+/* The derivative of a beta number x in its first parameter alpha at the same probability, over 1 -
+ * x; total is the sum of both parameters. Of a row of Dirichlet numbers, whose concentrations add
+ * up to total, the gradient in alpha is grad (incoming - sum(x incoming)). NaN where x is not
+ * within 0..1 or alpha is not positive.
+ *   schema  _dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor
+ *   shapes  (*), (*), (*) -> broadcast, floating
+ *   example tn_dirichlet_grad(p, x, y) */
+typedef struct tn_dirichlet_grad_args {
+    tn_tensor *x, *alpha, *total;
+    TNI_NAMED_OPTIONS
+} tn_dirichlet_grad_args;
+TN_USE_RESULT TN_API tn_tensor *tn_dirichlet_grad_at(const char *file, int line,
+    const tn_dirichlet_grad_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_dirichlet_grad(tn_tensor *x, tn_tensor *alpha,
+    tn_tensor *total);
+#ifndef __cplusplus
+#define tn_dirichlet_grad(x_, alpha_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_dirichlet_grad, \
+    .x = x_, .alpha = alpha_, .total = __VA_ARGS__))
 #endif
 
 /* --- orthogonal polynomials, by simd/math_orthogonal.h --- */

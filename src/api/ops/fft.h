@@ -447,22 +447,25 @@ TN_USE_RESULT TN_API tn_tensor *tnp_fft_ifftshift(tn_tensor *self, tn_ints dim);
 /* --- one discrete Fourier transform after another along a dimension: dft --- */
 
 /* The discrete Fourier transform of length n along dim, times scale: self is cropped or gets zeros
- * behind it to have n elements, and the result likewise to have count.
- *   schema  dft(Tensor self, int dim, int n, int count, bool inverse=False, float scale=1.0) ->
- *           Tensor
- *   shapes  self (*) -> (*) complex, float32, float64 or complex
+ * behind it to have n elements, and the result likewise to have count. With hermitian, self is the
+ * first half of a signal whose other half mirrors it, n / 2 + 1 elements at most, and the result is
+ * real.
+ *   schema  dft(Tensor self, int dim, int n, int count, bool inverse=False, float scale=1.0,
+ *           bool hermitian=False) -> Tensor
+ *   shapes  self (*) -> (*) complex, or real with hermitian; float32, float64 or complex
  *   example tn_dft(x, -1, 8, 8) */
 typedef struct tn_dft_args {
     tn_tensor *out;
     bool inverse;
     double scale;
+    bool hermitian;
     tn_tensor *self;
     int64_t dim, n, count;
     TNI_NAMED_OPTIONS
 } tn_dft_args;
 TN_API tn_tensor *tn_dft_at(const char *file, int line, const tn_dft_args *args);
 TN_USE_RESULT TN_API tn_tensor *tnp_dft(tn_tensor *self, int64_t dim, int64_t n, int64_t count,
-    bool inverse, double scale);
+    bool inverse, double scale, bool hermitian);
 #ifndef __cplusplus
 #define tn_dft(self_, dim_, n_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, TNI_CALL(tn_dft, .scale = 1, \
     .self = self_, .dim = dim_, .n = n_, .count = __VA_ARGS__))

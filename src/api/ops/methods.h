@@ -519,8 +519,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::one detach(site at = s
     return tn::detach<K>(p_, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one dft(integer dim, integer n,
-    integer count, flag inverse = false, double scale = 1, site at = site()) const volatile {
-    return tn::dft<K>(p_, dim, n, count, inverse, scale, at);
+    integer count, flag inverse = false, double scale = 1, flag hermitian = false,
+    site at = site()) const volatile {
+    return tn::dft<K>(p_, dim, n, count, inverse, scale, hermitian, at);
 }
 template <class K = as_objects> typename K::one dft(integer dim, integer n, integer count,
     dft_options o, site at = site()) const {
@@ -1902,6 +1903,9 @@ template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(tn_
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma(standard_gamma_options o, site at = site()) const {
     return tn::standard_gamma<K>(p_, o, at);
+}
+template <class K = as_objects> TN_USE_RESULT typename K::one standard_gamma_grad(tensor_ref output, site at = site()) const {
+    return tn::standard_gamma_grad<K>(p_, output, at);
 }
 template <class K = as_objects> TN_USE_RESULT typename K::one std(int_or_list dim = int_list(tn_no_dims()), number correction = number(), flag keepdim = false, site at = site()) const volatile {
     return tn::std<K>(p_, dim, correction, keepdim, at);

@@ -1297,17 +1297,18 @@ struct dft_options {
     TNI_OPTION(tensor_ref, out, tensor_ref())
     TNI_OPTION(flag, inverse, false)
     TNI_OPTION(double, scale, 1)
+    TNI_OPTION(flag, hermitian, false)
 };
 template <class K = as_objects> TN_USE_RESULT inline typename K::one dft(tensor_ref self,
     integer dim, integer n, integer count, flag inverse = false, double scale = 1,
-    site at = site()) {
-    return K::call(tn_dft_at, at, {nullptr, inverse.value, scale, self.value, dim.value, n.value,
-        count.value});
+    flag hermitian = false, site at = site()) {
+    return K::call(tn_dft_at, at, {nullptr, inverse.value, scale, hermitian.value, self.value,
+        dim.value, n.value, count.value});
 }
 template <class K = as_objects> inline typename K::one dft(tensor_ref self, integer dim, integer n,
     integer count, dft_options o, site at = site()) {
-    return K::call(tn_dft_at, at, {o.out.value, o.inverse.value, o.scale, self.value, dim.value,
-        n.value, count.value}, o.out);
+    return K::call(tn_dft_at, at, {o.out.value, o.inverse.value, o.scale, o.hermitian.value,
+        self.value, dim.value, n.value, count.value}, o.out);
 }
 struct diagonal_options {
     typedef diagonal_options self_;
@@ -1329,6 +1330,10 @@ template <class K = as_objects> inline typename K::one digamma(tensor_ref self, 
 }
 template <class K = as_objects> inline typename K::one digamma_(tensor_ref self, site at = site()) {
     return K::write(tn_digamma_inplace_at, at, {nullptr, self.value});
+}
+template <class K = as_objects> TN_USE_RESULT inline typename K::one dirichlet_grad(tensor_ref x,
+    tensor_ref alpha, tensor_ref total, site at = site()) {
+    return K::call(tn_dirichlet_grad_at, at, {x.value, alpha.value, total.value});
 }
 template <class K = as_objects> inline bool distributed_all_gather(tensor_ref output,
     tensor_ref input, site at = site()) {
@@ -5364,6 +5369,9 @@ template <class K = as_objects> TN_USE_RESULT inline typename K::one standard_ga
 template <class K = as_objects> TN_USE_RESULT inline typename K::one standard_gamma(tensor_ref self, standard_gamma_options o, site at = site()) {
     return K::call(tn_standard_gamma_at, at, {o.generator, self.value});
 }
+template <class K = as_objects> TN_USE_RESULT inline typename K::one standard_gamma_grad(tensor_ref self, tensor_ref output, site at = site()) {
+    return K::call(tn_standard_gamma_grad_at, at, {self.value, output.value});
+}
 struct std_options {
     typedef std_options self_;
     TNI_OPTION(tensor_ref, out, tensor_ref())
@@ -5908,6 +5916,7 @@ TNI_TN_END
 #define tn_diagonal(...) tn::diagonal<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma(...) tn::digamma<tn::detail::as_c>(__VA_ARGS__)
 #define tn_digamma_(...) tn::digamma_<tn::detail::as_c>(__VA_ARGS__)
+#define tn_dirichlet_grad(...) tn::dirichlet_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_distributed_all_gather(...) tn::distributed_all_gather<tn::detail::as_c>(__VA_ARGS__)
 #define tn_distributed_all_reduce(...) tn::distributed_all_reduce<tn::detail::as_c>(__VA_ARGS__)
 #define tn_distributed_all_to_all(...) tn::distributed_all_to_all<tn::detail::as_c>(__VA_ARGS__)
@@ -6517,6 +6526,7 @@ TNI_TN_END
 #define tn_squeeze_dims(...) tn::squeeze<tn::detail::as_c>(__VA_ARGS__)
 #define tn_stack(...) tn::stack<tn::detail::as_c>(__VA_ARGS__)
 #define tn_standard_gamma(...) tn::standard_gamma<tn::detail::as_c>(__VA_ARGS__)
+#define tn_standard_gamma_grad(...) tn::standard_gamma_grad<tn::detail::as_c>(__VA_ARGS__)
 #define tn_std(...) tn::std<tn::detail::as_c>(__VA_ARGS__)
 #define tn_stft(...) tn::stft<tn::detail::as_c>(__VA_ARGS__)
 #define tn_sub(...) tn::sub<tn::detail::as_c>(__VA_ARGS__)

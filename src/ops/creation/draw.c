@@ -8,6 +8,8 @@
 #include "../../cpu/walk.h"
 #include "../../gen/rows.h"
 #include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
+#include "../../api/ops/reduction.h"
 #include "../../call/arguments.h"
 #include "../../call/rowform.h"
 
@@ -252,12 +254,17 @@ static void gamma_run(tn_frame *f) {
     operands[1] = f->out[0];
     draw_each(f, operands, 2, gamma_draw);
 }
+static void gamma_move(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_standard_gamma_grad(g->in[0], g->out[0])));
+}
 /* Numbers of the gamma distribution of rate 1, each of the shape that self's element says; NaN
- * below 0. */
+ * below 0. The gradient is that of the number whose probability stays (_standard_gamma_grad). */
 TN_OPERATOR(standard_gamma, "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_standard_gamma(x)"),
-            .check = gamma_check, .run = gamma_run, .domain = "self:0.1..9",
-            .sample = "(2,3) | (35):f64 | () | (0) | (300):f64 | (20):f32")
+            TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_standard_gamma(x)",
+                   .differs = "gradcheck: a draw with the same random numbers moves otherwise | "
+                              "grad: torch's has 3 to 9 digits, this one 13"),
+            .needs = "self:self,result", .check = gamma_check, .run = gamma_run, .grad = gamma_move,
+            .domain = "self:0.1..9", .sample = "(2,3) | (35):f64 | () | (0) | (300):f64 | (20):f32")
 
 /* --- dirichlet -------------------------------------------------------------------------------- */
 
@@ -290,11 +297,26 @@ static void dirichlet_run(tn_frame *f) {
         }
     }
 }
+/* By the marginals, which are beta numbers. */
+static void dirichlet_move(tn_gradient *g) {
+    tn_tensor *a = g->in[0], *x = g->out[0], *d = g->incoming[0], *total = a, *mean;
+    tn_ints last = TN_DIMS(-1);
+    mean = tnp_mul(x, d);
+    if (a->ndim) {
+        total = tnp_sum(a, last, true, TN_NO_DTYPE);
+        mean = tnp_sum(mean, last, true, TN_NO_DTYPE);
+    }
+    tn_give(g, 0, tnp_mul(tnp_dirichlet_grad(x, a, total), tnp_sub(d, mean, 1)));
+}
 /* Numbers of the Dirichlet distribution: each row of the last dimension is positive and adds up to
- * 1. self has the concentrations. */
+ * 1. self has the concentrations. The gradient is that of the numbers whose probabilities stay
+ * (_dirichlet_grad). */
 TN_OPERATOR(sample_dirichlet, "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
             TN_DOC(.shapes = "self (.., n) -> (.., n), floating",
-                   .example = "tn_sample_dirichlet(x)"),
-            .check = dirichlet_check, .run = dirichlet_run, .domain = "self:0.1..9",
+                   .example = "tn_sample_dirichlet(x)",
+                   .differs = "gradcheck: a draw with the same random numbers moves otherwise | "
+                              "grad: torch has none, but in its distributions"),
+            .needs = "self:self,result", .check = dirichlet_check, .run = dirichlet_run,
+            .grad = dirichlet_move, .domain = "self:0.1..9",
             .sample = "(2,3) | (35):f64 | () | (0,3) | (9,30):f64 | (4,5):f32")
 #undef DRAW_LOOP

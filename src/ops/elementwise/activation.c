@@ -197,7 +197,7 @@ static void softshrink_grad(tn_gradient *g) {
     TN_ARGS(softshrink, a, g);
     shrink_give(g, a->lambd);
 }
-/* self moved towards 0 by lambd; 0 where |self| is at most lambd. */
+/* self moved towards 0 by lambd, which is not negative; 0 where |self| is at most lambd. */
 TN_OPERATOR(softshrink, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_softshrink(x, .lambd = 1)"),
             .forms = TN_OUT, .needs = "self:self",
@@ -205,7 +205,7 @@ TN_OPERATOR(softshrink, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
                          V_SEL(V_GT(self, lambd), V_SUB(self, lambd),
                                V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd),
                                      V_MUL(self, V_ZERO()))),
-                         TN_FLOATS_ONLY),
+                         TN_FLOATS_ONLY | TN_NUMBERS_FROM_0),
             .grad = softshrink_grad, .sample = "(35) | (3,5) 1 | () | (0,2)")
 
 /* self: d above 0, else w d; weight: x d at or below 0, which the engine sums to weight's shape */

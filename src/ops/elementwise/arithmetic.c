@@ -195,7 +195,7 @@ static void lerp_grad(tn_gradient *g) {
     if (g->want[2]) tn_give(g, 2, tnp_mul(d, tni_conj_of(tnp_sub(g->in[1], g->in[0], 1))));
 }
 /* self + weight * (end - self), computed from end for weights of 1/2 and more. All tensors have one
- * dtype, except a weight without dimensions. */
+ * dtype, except a weight without dimensions, and out= beside a number as weight. */
 TN_OPERATOR(
     lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
     TN_DOC(.shapes = "(*), (*), (*) -> broadcast", .example = "tn_lerp_scalar(x, y, 0.1)"),

@@ -78,7 +78,8 @@ TN_OPERATOR(sinc, "sinc(Tensor self) -> Tensor",
             .grad = sinc_grad, .domain = "self:0.2..0.8",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
-/* The bounds themselves keep the gradient. Without bounds it is NaN outside [0, 1], as torch's. */
+/* The bounds themselves keep the gradient. Without bounds the result outside of [0, 1] is NaN x, so
+ * that its slope is NaN and the slope of that is 0, as torch's. */
 static bool logit_compose(tn_frame *f) {
     TN_ARGS(logit, a, f);
     tn_tensor *x = f->in[0], *r;
@@ -95,8 +96,9 @@ static bool logit_compose(tn_frame *f) {
     if (a->eps.given != TN_GIVEN) {
         tn_tensor *outside =
             tnp_logical_or(tnp_lt_scalar(x, tn_int(0)), tnp_gt_scalar(x, tn_int(1)));
-        r = tnp_mul(r, tnp_where_scalar_self(outside, tn_float(NAN),
-                                             tnp_ones_like(x, TN_NO_DTYPE, TN_NO_DEVICE)));
+        tn_tensor *nan = tnp_where_scalar_self(outside, tn_float(NAN),
+                                               tnp_ones_like(x, TN_NO_DTYPE, TN_NO_DEVICE));
+        r = tnp_where(outside, tnp_mul(x, nan), r);
     }
     f->out[0] = r;
     return r != NULL;

@@ -3,253 +3,24 @@
  * Lengths whose prime factors are at most DFT_RADIX go through Stockham's autosort (W. Cochran et
  * al., "What is the fast Fourier transform?", 1967), radix 4 first; other lengths through a
  * convolution of a power of two (L. Bluestein, 1970). Neighbours are transformed side by side; so
- * are parts of one long line, whose first stages are those of its columns as a matrix, and whose
- * others those of its rows. All is computed in f64, and what is computed is the same in each of
- * these ways, so neither threads nor vectors change a bit.
+ * are parts of one line, whose first stages are those of its columns as a matrix, and whose others
+ * those of its rows: what is computed is the same in each of these ways. A line beyond DFT_LARGE
+ * takes two passes over memory, of columns and of rows, with twiddles between (D. Bailey, "FFTs in
+ * external or hierarchical memory", 1990). An even number of real numbers is a line of half as many
+ * pairs (C. Van Loan, "Computational frameworks for the fast Fourier transform", 1992, 4.3).
+ *
+ * All is computed in the dtype's own precision; neither threads nor vectors change a bit.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "../../call/arguments.h"
 #include "../../cpu/matrix.h"
 #include "../../kernels/kernels.h"
+#include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
 #include "../../api/ops/fft.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 #include "../../base/rounded_begin.inl"
-
-enum {
-    DFT_SIDE = 8,       /* lines, or columns of a line, side by side */
-    DFT_ROOM = 1 << 15, /* elements that stay in the cache */
-    DFT_PART = 1 << 10, /* elements of some columns of a line, which stay in the nearest cache */
-    DFT_SPLIT = 64      /* the least length of a line whose columns pay */
-};
-
-#define TNI_DFT static TNI_UNUSED
-#include "../../simd/dft_stages.inl"
-#undef TNI_DFT
-
-/* What a call knows of its length: in shared scratch. chirp and filter: Bluestein's alone. */
-typedef struct dft_plan {
-    const tni_kernels *kernels;
-    dft_roots roots;
-    int64_t n, m, side;              /* transformed: length m, columns side by side */
-    int64_t rows;                    /* of a line as a matrix, a power of 4; 0: it is none */
-    double *columns_re, *columns_im; /* roots of the columns' stages, of a matrix alone */
-    double *chirp_re, *chirp_im, *filter_re, *filter_im;
-} dft_plan;
-
-typedef struct dft_note {
-    int64_t n, m, side, rows;
-} dft_note;
-
-/* All by dft_root, or, where eighths of the circle are whole, by the first one: the bits are the
- * same. */
-static void dft_fill_roots(const dft_plan *p) {
-    const dft_roots *w = &p->roots;
-    const int64_t n = w->n / 8;
-    double c, s;
-    if (w->n % 8) {
-        for (int64_t k = 0; k < w->n; k++) dft_root(k, w->n, &w->re[k], &w->im[k]);
-        return;
-    }
-    TNI_K(p->kernels, dft_eighth_f64)(w->re, w->im, w->n);
-    c = w->re[n], s = w->im[n];
-    for (int64_t k = 0; k < n; k++) w->im[k] = -w->im[k];
-    /* The sine and cosine at the end of the first eighth are those of no other place in it. */
-    for (int turn = 1; turn < 8; turn++) {
-        double *re = w->re + turn * n, *im = w->im + turn * n;
-        const bool half = turn & 1;
-        for (int64_t k = 0; k < n; k++) {
-            const int64_t at = half ? n - k : k;
-            const double x = at == n ? c : w->re[at], y = at == n ? s : -w->im[at];
-            const double a = half ? y : x, b = half ? x : y;
-            re[k] = turn < 2 ? a : turn < 4 ? -b : turn < 6 ? -a : b;
-            im[k] = turn < 2 ? -b : turn < 4 ? -a : turn < 6 ? b : a;
-        }
-    }
-}
-/* The factors of the stages of a matrix's columns, stage after stage, in the order of columns. */
-static void dft_fill_columns(const dft_plan *p) {
-    double *re = p->columns_re, *im = p->columns_im;
-    for (int64_t done = 1; done < p->rows; done *= 4)
-        for (int64_t k = 1; k < 4; k++)
-            for (int64_t i = 0, at = 0; i < p->m / (4 * done); i++, at += k * done) {
-                *re++ = p->roots.re[at];
-                *im++ = p->roots.im[at];
-            }
-}
-
-/* --- stages ----------------------------------------------------------------------------------- */
-
-/* Planes of rows `step` apart, the imaginary ones `apart` behind the real ones. */
-typedef struct dft_place {
-    double *at;
-    int64_t step, apart;
-} dft_place;
-/* The stages of a transform of length n of `side` columns, from x to y; room: as many rows twice.
- * `before`: what earlier stages have done of the whole. */
-static void dft_stages(const dft_plan *p, int64_t n, int64_t side, int64_t before, dft_place x,
-                       dft_place y, const dft_place *room) {
-    tni_dft_stage s;
-    int64_t rest = n, done = 1;
-    memset(&s, 0, sizeof s);
-    s.re = p->roots.re, s.im = p->roots.im, s.n = p->m;
-    for (int i = 0; rest > 1; i ^= 1) {
-        dft_place to = room[i];
-        s.r = dft_next_radix(rest);
-        s.m = rest / s.r;
-        if (s.m == 1) to = y;
-        s.wide = done, s.side = side, s.p_step = before * done;
-        if (x.step == side && to.step == side) s.wide = 1, s.side = done * side;
-        s.x_step = s.wide == 1 && done > 1 ? s.side : x.step;
-        s.y_step = s.wide == 1 && done > 1 ? s.side : to.step;
-        s.xr = x.at, s.xi = x.at + x.apart;
-        s.yr = to.at, s.yi = to.at + to.apart;
-        TNI_K(p->kernels, dft_stage_f64)(&s);
-        x = to;
-        rest = s.m;
-        done *= s.r;
-    }
-}
-/* Transforms `side` columns of length m in plane pairs x; y is room. True: the result is in y. */
-static bool dft_columns(const dft_plan *p, int64_t side, double *x, double *y) {
-    const int64_t half = p->m * side;
-    dft_place room[2] = {{y, side, half}, {x, side, half}};
-    bool flipped = false;
-    for (int64_t rest = p->m; rest > 1; rest /= dft_next_radix(rest)) flipped = !flipped;
-    dft_stages(p, p->m, side, 1, room[1], room[!flipped], room);
-    return flipped;
-}
-
-/* --- a line as a matrix ----------------------------------------------------------------------- */
-
-/* So many columns of n elements at a time. */
-static int64_t dft_part(int64_t n, int64_t columns) {
-    const int64_t side = n < DFT_PART / DFT_SIDE ? DFT_PART / n : (int64_t)DFT_SIDE;
-    return side < columns ? side : columns;
-}
-/* The room that dft_matrix needs: rows of real and imaginary parts of some columns, twice. */
-static int64_t dft_matrix_room(int64_t m, int64_t rows) {
-    const int64_t down = rows ? rows * dft_part(rows, m / rows) : 0,
-                  along = rows ? m / rows * dft_part(m / rows, rows) : 0;
-    return 4 * (down > along ? down : along);
-}
-/* Has the cache fetch a part of rows that comes next. */
-static void dft_ahead(const double *at, int64_t rows, int64_t step, int64_t apart) {
-#if defined(__GNUC__) && !defined(__TINYC__)
-    for (int64_t k = 0; k < rows; k++) {
-        __builtin_prefetch(at + k * step);
-        __builtin_prefetch(at + k * step + apart);
-    }
-#else
-    (void)at, (void)rows, (void)step, (void)apart;
-#endif
-}
-/* The stages of columns `first` on, of `rows` elements each, and the result as rows of y. */
-static void dft_down(const dft_plan *p, int64_t first, int64_t side, const double *x, double *y,
-                     double *room) {
-    const int64_t half = p->rows * side, columns = p->m / p->rows;
-    const double *re = p->columns_re + first, *im = p->columns_im + first;
-    double *to = room;
-    tni_dft_stage s;
-    memset(&s, 0, sizeof s);
-    s.xr = x + first, s.xi = x + p->m + first;
-    s.x_step = columns;
-    s.r = 4, s.side = side, s.y_step = side, s.each = true, s.p_step = columns;
-    for (s.wide = 1; s.wide < p->rows; s.wide *= 4) {
-        s.m = p->rows / (4 * s.wide);
-        s.k_step = s.m * columns;
-        s.re = re, s.im = im;
-        s.yr = to, s.yi = to + half;
-        TNI_K(p->kernels, dft_stage_f64)(&s);
-        re += 3 * s.k_step, im += 3 * s.k_step;
-        s.xr = s.yr, s.xi = s.yi, s.x_step = side;
-        to = to == room ? room + 2 * half : room;
-    }
-    for (int64_t c = 0; c < side; c++) {
-        double *yr = y + (first + c) * p->rows, *yi = yr + p->m;
-        for (int64_t k = 0; k < p->rows; k++) {
-            yr[k] = s.xr[k * side + c];
-            yi[k] = s.xi[k * side + c];
-        }
-    }
-}
-/* Transforms the line in the plane pair x, by way of y. */
-static void dft_matrix(const dft_plan *p, double *x, double *y, double *room) {
-    const int64_t columns = p->m / p->rows, down = dft_part(p->rows, columns),
-                  along = dft_part(columns, p->rows);
-    const bool large = p->m > DFT_ROOM;
-    TNI_PATH(dft_matrix);
-    for (int64_t c = 0; c < columns; c += down) {
-        if (large && c + down < columns) dft_ahead(x + c + down, p->rows, columns, p->m);
-        dft_down(p, c, columns - c < down ? columns - c : down, x, y, room);
-    }
-    for (int64_t c = 0; c < p->rows; c += along) {
-        const int64_t side = p->rows - c < along ? p->rows - c : along, half = columns * side;
-        const dft_place from = {y + c, p->rows, p->m}, to = {x + c, p->rows, p->m},
-                        both[2] = {{room, side, half}, {room + 2 * half, side, half}};
-        if (large && c + along < p->rows) dft_ahead(y + c + along, columns, p->rows, p->m);
-        dft_stages(p, columns, side, p->rows, from, to, both);
-    }
-}
-/* Transforms what is in x; y and room are room. Returns where the result is: x or y. */
-static double *dft_transform(const dft_plan *p, double *x, double *y, double *room) {
-    if (!p->rows) return dft_columns(p, p->side, x, y) ? y : x;
-    dft_matrix(p, x, y, room);
-    return x;
-}
-
-/* --- Bluestein -------------------------------------------------------------------------------- */
-
-/* chirp_k = exp(-pi i k^2 / n), and the transform of its conjugate, over m. */
-static void dft_fill_chirp(dft_plan *p, double *room) {
-    const int64_t n = p->n, m = p->m;
-    double *x = room, *y = room + 2 * m, *from;
-    memset(x, 0, sizeof *x * (size_t)(2 * m));
-    for (int64_t k = 0, square = 0; k < n; k++) { /* square: k^2 modulo 2 n */
-        dft_root(square, 2 * n, &p->chirp_re[k], &p->chirp_im[k]);
-        square = (square + 2 * k + 1) % (2 * n);
-        x[k] = p->chirp_re[k];
-        x[m + k] = -p->chirp_im[k];
-        if (k) x[m - k] = x[k], x[2 * m - k] = x[m + k];
-    }
-    from = dft_columns(p, 1, x, y) ? y : x;
-    for (int64_t k = 0; k < m; k++) {
-        p->filter_re[k] = from[k] / (double)m;
-        p->filter_im[k] = from[m + k] / (double)m;
-    }
-}
-/* Rows below end times chirp; `end` on are 0. */
-static void dft_times_chirp(const dft_plan *p, double *x) {
-    const int64_t half = p->m * p->side;
-    for (int64_t k = 0; k < p->n; k++)
-        for (int64_t q = k * p->side; q < (k + 1) * p->side; q++) {
-            const double re = x[q] * p->chirp_re[k] - x[half + q] * p->chirp_im[k];
-            x[half + q] = x[q] * p->chirp_im[k] + x[half + q] * p->chirp_re[k];
-            x[q] = re;
-        }
-}
-static double *dft_convolve(const dft_plan *p, double *x, double *y, double *room) {
-    const int64_t half = p->m * p->side;
-    double *at, *to;
-    dft_times_chirp(p, x);
-    at = dft_transform(p, x, y, room);
-    to = at == x ? y : x;
-    /* The inverse transform is the forward one with the planes exchanged. */
-    for (int64_t k = 0; k < p->m; k++)
-        for (int64_t q = k * p->side; q < (k + 1) * p->side; q++) {
-            const double re = at[q] * p->filter_re[k] - at[half + q] * p->filter_im[k];
-            const double im = at[q] * p->filter_im[k] + at[half + q] * p->filter_re[k];
-            to[q] = im;
-            to[half + q] = re;
-        }
-    at = dft_transform(p, to, at, room);
-    for (int64_t q = 0; q < half; q++) {
-        const double re = at[half + q];
-        at[half + q] = at[q];
-        at[q] = re;
-    }
-    dft_times_chirp(p, at);
-    return at;
-}
+#include "dft_line.h"
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
@@ -263,28 +34,55 @@ static void dft_strides(int ndim, int d, const int64_t *size, int64_t *stride) {
         step *= size[e] > 1 ? size[e] : 1;
     }
 }
-static int64_t dft_lines(const tn_tensor *t, int d) {
+static int64_t dft_count_lines(const tn_tensor *t, int d) {
     int64_t lines = 1;
     for (int e = 0; e < t->ndim; e++) lines *= e == d ? 1 : t->size[e];
     return lines;
 }
 /* Lines side by side, if they are many and their elements are apart; else one at a time, as a
- * matrix with about as many rows as columns where 16 divides its length. */
-static void dft_choose(dft_note *note, int64_t lines, int64_t step) {
+ * matrix with about as many rows as columns. */
+static void dft_choose(dft_note *note, int64_t lines, int64_t step, int64_t bytes) {
+    const int64_t m = note->m, most = 2 * DFT_ROOM / m, full = DFT_TWIST / bytes;
     note->rows = 0;
-    note->side = note->m > DFT_ROOM / DFT_SIDE ? DFT_ROOM / note->m : (int64_t)DFT_SIDE;
-    if (note->side > lines) note->side = lines;
-    if (note->side < 1) note->side = 1;
-    if (note->m < DFT_SPLIT || note->m % 16 || (step != 1 && note->side == DFT_SIDE)) return;
-    note->side = 1;
-    note->rows = 4;
-    while (note->m % (4 * note->rows) == 0 && 4 * note->rows <= note->m / (4 * note->rows))
-        note->rows *= 4;
+    note->large = (int32_t)dft_large_rows(m);
+    note->side = (int32_t)(note->large || most < 1 ? 1 : most < full ? most : full);
+    if (note->side > lines) note->side = lines < 1 ? 1 : (int32_t)lines;
+    if (note->large || (step != 1 && note->side > 4)) return;
+    if (m < (note->side == full ? DFT_TALL : DFT_SPLIT)) return;
+    note->rows = 1;
+    for (int64_t r, rest = m; rest > 1; rest /= r) {
+        r = dft_next_radix(rest);
+        if (note->rows * r > m / (note->rows * r)) break;
+        note->rows *= (int32_t)r;
+    }
+    if (note->rows == 1)
+        note->rows = 0;
+    else
+        note->side = 1;
+}
+/* Numbers of 8 bytes that tables take before room for planes, and for making tables. */
+static int64_t dft_tables(const dft_note *note, int64_t b, int64_t bytes) {
+    const int64_t m = note->m;
+    int64_t numbers = DFT_JOB + (note->of || note->to ? b + 2 : 0) + (m != b ? 2 * m + 2 * b : 0);
+    if (note->large)
+        return numbers + 2 * (note->large + m / note->large) + 2 * note->large * (64 / bytes) +
+               2 * (dft_coarse(m) + DFT_FINE);
+    return numbers + 2 * m + (note->rows ? 2 * m : 0);
+}
+static bool dft_room(tn_frame *f, const dft_note *note, int64_t b, int64_t lines, int64_t bytes) {
+    const int64_t m = note->m, longest = m > 2 * b ? m : 2 * b,
+                  rows = note->large ? m / note->large : 0;
+    int64_t shared = longest / 4 + 2;
+    if ((m != b || note->large) && shared < 4 * m) shared = 4 * m;
+    if (!tn_scratch(f, dft_tables(note, b, bytes) + shared, 8)) return false;
+    if (note->large) return tn_scratch_each(f, 4 * rows * (64 / bytes) + 2 * note->large, bytes);
+    return tni_scratch_each(f, (lines + note->side - 1) / note->side,
+                            4 * m * note->side + dft_matrix_room(m, note->rows), bytes);
 }
 static bool dft_check(tn_frame *f) {
     TN_ARGS(dft, a, f);
     const tn_tensor *x = f->in[0];
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel, shared, each, tasks;
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel, b, lines, bytes;
     int d;
     TN_NOTE(dft_note, note, f);
     const int dtype = x->dtype, real = tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
@@ -300,42 +98,71 @@ static bool dft_check(tn_frame *f) {
     if (a->n < 1 || a->count < 0 || a->n > INT64_MAX / 4096)
         return tn_fail(f, TN_INVALID, "Invalid number of data points (%lld) specified",
                        (long long)a->n);
+    if (a->hermitian && x->size[d] > a->n / 2 + 1)
+        return tn_fail(f, TN_INVALID,
+                       "half of a Hermitian signal of length %lld has no more than "
+                       "%lld elements, not %lld",
+                       (long long)a->n, (long long)(a->n / 2 + 1), (long long)x->size[d]);
     memcpy(size, x->size, sizeof *size * (size_t)x->ndim);
     size[d] = a->count;
     if (!tni_numel_of(x->ndim, size, &numel))
         return tn_fail(f, TN_INVALID, "the result is too large");
-    note->n = a->n;
-    note->m = dft_inner(a->n);
-    dft_choose(note, dft_lines(x, d), x->stride[d]);
-    /* Roots, filter, chirp and room to make them; then two plane pairs a worker. */
-    shared = note->m == note->n ? 2 * note->m : 8 * note->m + 2 * note->n;
-    if (note->rows) shared += 2 * note->m;
-    each = 4 * note->m * note->side + dft_matrix_room(note->m, note->rows);
-    tasks = (dft_lines(x, d) + note->side - 1) / note->side;
+    note->to = a->hermitian && a->n % 2 == 0;
+    note->of = !a->hermitian && dtype == real && a->n % 2 == 0;
+    b = note->of || note->to ? a->n / 2 : a->n;
+    note->m = dft_inner(b);
+    lines = dft_count_lines(x, d);
+    bytes = real == TN_F32 ? 4 : 8;
+    dft_choose(note, lines, x->stride[d], bytes);
     dft_strides(x->ndim, d, size, stride);
-    return tn_announce_strided(f, 0, tni_complex_of(real), x->ndim, size, stride) &&
-           tn_scratch(f, shared, 8) && tni_scratch_each(f, tasks, each, 8);
+    return tn_announce_strided(f, 0, a->hermitian ? (tn_dtype)real : tni_complex_of(real), x->ndim,
+                               size, stride) &&
+           dft_room(f, note, b, lines, bytes);
 }
-/* The plan in shared scratch; room behind it where it is made. */
-static dft_plan dft_plan_of(tn_frame *f, double **room) {
+static dft_table dft_take(char **at, int64_t n, int64_t count) {
+    dft_table t;
+    t.n = n, t.re = *at, t.im = t.re + 8 * count;
+    *at += 16 * count;
+    return t;
+}
+static double *dft_take_f64(char **at, int64_t count) {
+    double *t = (double *)(void *)*at;
+    *at += 8 * count;
+    return t;
+}
+/* The plan with its tables in shared scratch, which are not made yet; room behind them. */
+static char *dft_plan_of(tn_frame *f, dft_plan *p) {
+    TN_ARGS(dft, a, f);
     TN_NOTE(dft_note, note, f);
-    double *at = (double *)f->scratch;
-    dft_plan p;
-    p.kernels = f->block->context->kernels;
-    p.n = note->n, p.m = note->m, p.side = note->side, p.rows = note->rows;
-    if (p.rows) { /* fewer than m: 3 / 4 + 3 / 16 + .. */
-        p.columns_re = at, p.columns_im = at + p.m;
-        at += 2 * p.m;
-    } else {
-        p.columns_re = p.columns_im = NULL;
+    char *at = (char *)f->scratch + 8 * DFT_JOB;
+    const int dtype = f->in[0]->dtype;
+    memset(p, 0, sizeof *p);
+    p->kernels = f->block->context->kernels;
+    p->narrow = dtype == TN_F32 || dtype == TN_C64;
+    p->bytes = p->narrow ? 4 : 8;
+    p->of = note->of, p->to = note->to;
+    p->n = a->n, p->b = p->of || p->to ? a->n / 2 : a->n, p->m = note->m;
+    p->side = note->side, p->rows = note->rows, p->large = note->large;
+    if (p->of || p->to) p->turn = dft_take(&at, p->n, p->b / 2 + 1);
+    if (p->m != p->b) {
+        p->chirp = dft_take(&at, p->b, p->b);
+        p->filter = dft_take(&at, p->m, p->m);
     }
-    p.roots.n = p.m, p.roots.re = at, p.roots.im = at + p.m;
-    p.filter_re = at + 2 * p.m, p.filter_im = at + 3 * p.m;
-    p.chirp_re = at + 4 * p.m, p.chirp_im = p.chirp_re + p.n;
-    *room = p.chirp_im + p.n;
-    return p;
+    if (!p->large) {
+        p->roots = dft_take(&at, p->m, p->m);
+        if (p->rows) p->columns = dft_take(&at, p->m, p->m);
+        return at;
+    }
+    p->roots = dft_take(&at, p->large, p->large);
+    p->across = dft_take(&at, p->m / p->large, p->m / p->large);
+    p->part = dft_take(&at, p->m, p->large * dft_large_side(p));
+    p->fine.coarse_re = dft_take_f64(&at, dft_coarse(p->m));
+    p->fine.coarse_im = dft_take_f64(&at, dft_coarse(p->m));
+    p->fine.fine_re = dft_take_f64(&at, DFT_FINE);
+    p->fine.fine_im = dft_take_f64(&at, DFT_FINE);
+    return at;
 }
-/* Where line i of t along d begins, in elements. */
+/* Where line i of t along d begins, in numbers. */
 static int64_t dft_line(const tn_tensor *t, int d, int64_t i) {
     int64_t at = 0;
     for (int e = t->ndim - 1; e >= 0; e--)
@@ -343,155 +170,245 @@ static int64_t dft_line(const tn_tensor *t, int d, int64_t i) {
             at += i % t->size[e] * t->stride[e];
             i /= t->size[e];
         }
-    return at;
+    return tni_is_complex(t->dtype) ? 2 * at : at;
 }
-/* n elements of lines that begin at `line`, `step` apart, to planes with `side` columns, and
- * back. */
-#define DFT_ELEMENTS(S, T)                                                                       \
-    static void dft_load_##S(const T *x, const int64_t *line, int64_t lines, int64_t step,       \
-                             int64_t n, int64_t side, double *re, double *im, bool pairs) {      \
-        for (int64_t k = 0; k < n && pairs; k++)                                                 \
-            for (int64_t q = 0; q < lines; q++) {                                                \
-                const T *at = x + 2 * (line[q] + k * step);                                      \
-                re[k * side + q] = (double)at[0];                                                \
-                im[k * side + q] = (double)at[1];                                                \
-            }                                                                                    \
-        for (int64_t k = 0; k < n && !pairs; k++)                                                \
-            for (int64_t q = 0; q < lines; q++) {                                                \
-                re[k * side + q] = (double)x[line[q] + k * step];                                \
-                im[k * side + q] = 0;                                                            \
-            }                                                                                    \
-    }                                                                                            \
-    static void dft_store_##S(T *y, const int64_t *line, int64_t lines, int64_t step, int64_t n, \
-                              int64_t side, double scale, const double *re, const double *im) {  \
-        for (int64_t k = 0; k < n; k++)                                                          \
-            for (int64_t q = 0; q < lines; q++) {                                                \
-                T *at = y + 2 * (line[q] + k * step);                                            \
-                at[0] = (T)(re[k * side + q] * scale);                                           \
-                at[1] = (T)(im[k * side + q] * scale);                                           \
-            }                                                                                    \
-    }                                                                                            \
-    /* The same of one line whose elements are neighbours. */                                    \
-    static void dft_load_row_##S(const T *x, int64_t n, double *re, double *im, bool pairs) {    \
-        for (int64_t k = 0; k < n && pairs; k++) {                                               \
-            re[k] = (double)x[2 * k];                                                            \
-            im[k] = (double)x[2 * k + 1];                                                        \
-        }                                                                                        \
-        for (int64_t k = 0; k < n && !pairs; k++) {                                              \
-            re[k] = (double)x[k];                                                                \
-            im[k] = 0;                                                                           \
-        }                                                                                        \
-    }                                                                                            \
-    static void dft_store_row_##S(T *y, int64_t n, double scale, const double *re,               \
-                                  const double *im) {                                            \
-        for (int64_t k = 0; k < n; k++) {                                                        \
-            y[2 * k] = (T)(re[k] * scale);                                                       \
-            y[2 * k + 1] = (T)(im[k] * scale);                                                   \
-        }                                                                                        \
+/* Lines first on of t, at `line`: elements one after another. */
+static tni_dft_move dft_move_of(const tn_tensor *t, int d, int64_t first, int64_t lines,
+                                int64_t side, int64_t *line) {
+    const bool pairs = tni_is_complex(t->dtype);
+    tni_dft_move v;
+    memset(&v, 0, sizeof v);
+    for (int64_t q = 0; q < lines; q++) line[q] = dft_line(t, d, first + q);
+    v.data = tni_bytes_at(t), v.line = line, v.lines = lines, v.side = side;
+    v.step = (1 + pairs) * t->stride[d], v.apart = pairs;
+    v.scale = v.im_scale = 1;
+    return v;
+}
+/* Loads the elements below n, from k on, to planes at re and im: as pairs of real numbers where
+ * `pairs`, of which an odd last one has no second. */
+static void dft_load(const dft_plan *p, tni_dft_move v, bool pairs, int64_t n, char *re, char *im) {
+    v.re = re, v.im = im, v.n = n;
+    if (pairs) v.n = n / 2, v.apart = v.step, v.step *= 2;
+    DFT_K(p, dft_load)(&v);
+    if (pairs && !v.step) /* all are the same number: apart is 0, too */
+        memcpy(im, re, (size_t)(v.n * v.side * p->bytes));
+    if (!pairs || n % 2 == 0) return;
+    v.data = dft_at(p, (char *)v.data, n / 2 * v.step);
+    v.re = dft_at(p, re, n / 2 * v.side), v.im = dft_at(p, im, n / 2 * v.side);
+    v.n = 1, v.apart = 0;
+    DFT_K(p, dft_load)(&v);
+}
+/* The number of column q of line q of what is half of a Hermitian signal: the real part of element
+ * k, where it has that one. */
+static void dft_load_middle(const dft_plan *p, const tni_dft_move *v, int64_t k, bool has,
+                            char *im) {
+    for (int64_t q = 0; q < v->side; q++) {
+        const char *from =
+            has && q < v->lines ? dft_at(p, (char *)v->data, v->line[q] + k * v->step) : NULL;
+        dft_put(p, dft_at(p, im, q), from ? dft_get(p, from) : 0.0);
     }
-DFT_ELEMENTS(f32, float)
-DFT_ELEMENTS(f64, double)
-#undef DFT_ELEMENTS
-/* Lines of a tensor side by side in planes. */
-typedef struct dft_lines_at {
-    int64_t line[DFT_SIDE], lines, step, side;
-} dft_lines_at;
-static void dft_load(const tn_tensor *x, const dft_lines_at *l, int64_t n, double *re, double *im) {
-    const bool pairs = tni_is_complex(x->dtype), row = l->side == 1 && l->step == 1;
-    const char *from = tni_bytes_at(x);
-    const float *f = (const float *)(const void *)from;
-    const double *d = (const double *)(const void *)from;
-    const int64_t at = row ? l->line[0] * (1 + pairs) : 0;
-    const bool narrow = x->dtype == TN_F32 || x->dtype == TN_C64;
-    if (row && narrow)
-        dft_load_row_f32(f + at, n, re, im, pairs);
-    else if (row)
-        dft_load_row_f64(d + at, n, re, im, pairs);
-    else if (narrow)
-        dft_load_f32(f, l->line, l->lines, l->step, n, l->side, re, im, pairs);
-    else
-        dft_load_f64(d, l->line, l->lines, l->step, n, l->side, re, im, pairs);
 }
-static void dft_store(tn_tensor *y, const dft_lines_at *l, int64_t n, double scale,
-                      const double *re, const double *im) {
-    const bool row = l->side == 1 && l->step == 1;
-    char *to = tni_bytes_at(y);
-    float *f = (float *)(void *)to;
-    double *d = (double *)(void *)to;
-    if (row && y->dtype == TN_C64)
-        dft_store_row_f32(f + 2 * l->line[0], n, scale, re, im);
-    else if (row)
-        dft_store_row_f64(d + 2 * l->line[0], n, scale, re, im);
-    else if (y->dtype == TN_C64)
-        dft_store_f32(f, l->line, l->lines, l->step, n, l->side, scale, re, im);
-    else
-        dft_store_f64(d, l->line, l->lines, l->step, n, l->side, scale, re, im);
+/* Of an odd n: rows n - k are conjugates of rows k, and row 0 is real. */
+static void dft_mirror(const dft_plan *p, int64_t have, char *re, char *im) {
+    const int64_t side = p->side;
+    for (int64_t q = 0; q < side; q++) dft_put(p, dft_at(p, im, q), 0);
+    for (int64_t k = 1; k < have; k++)
+        for (int64_t q = 0; q < side; q++) {
+            const int64_t from = k * side + q, to = (p->n - k) * side + q;
+            dft_put(p, dft_at(p, re, to), dft_get(p, dft_at(p, re, from)));
+            dft_put(p, dft_at(p, im, to), -dft_get(p, dft_at(p, im, from)));
+        }
 }
-/* Zeros from element n on to the last of a line of the result. */
-static void dft_end(tn_tensor *y, const dft_lines_at *l, int64_t n, int64_t count) {
-    const int64_t bytes = tni_dtype_size(y);
-    for (int64_t q = 0; q < l->lines; q++)
-        for (int64_t k = n; k < count; k++)
-            memset(tni_bytes_at(y) + (l->line[q] + k * l->step) * bytes, 0, (size_t)bytes);
+static void dft_clear(const dft_plan *p, char *at, int64_t from) {
+    const int64_t half = p->m * p->side;
+    memset(dft_at(p, at, from), 0, (size_t)((half - from) * p->bytes));
 }
-static dft_lines_at dft_lines_of(const tn_tensor *t, int d, int64_t first, int64_t lines,
-                                 int64_t side) {
-    dft_lines_at l;
-    l.lines = lines, l.step = t->stride[d], l.side = side;
-    for (int64_t q = 0; q < lines; q++) l.line[q] = dft_line(t, d, first + q);
-    return l;
+/* Elements of a result that are not computed: conjugates of those before, and zeros behind n. */
+static void dft_end(const dft_plan *p, const tni_dft_move *v, bool real, int64_t count,
+                    const double *middle) {
+    const int64_t bytes = (real ? 1 : 2) * p->bytes, last = count < p->n ? count : p->n;
+    for (int64_t q = 0; q < v->lines; q++) {
+        char *y = dft_at(p, (char *)v->data, v->line[q]);
+        for (int64_t k = p->b; p->of && k < last; k++) {
+            const char *from = y + (p->n - k) * bytes;
+            dft_put(p, y + k * bytes, k == p->b ? middle[q] * v->scale : dft_get(p, from));
+            dft_put(p, y + k * bytes + p->bytes, k == p->b ? 0 : -dft_get(p, from + p->bytes));
+        }
+        if (count > p->n) memset(y + p->n * bytes, 0, (size_t)((count - p->n) * bytes));
+    }
+}
+/* Loads lines to planes at one, and packs those of a real result. */
+static void dft_enter(tn_frame *f, const dft_plan *p, int64_t first, int64_t lines, char *one) {
+    TN_ARGS(dft, a, f);
+    const tn_tensor *x = f->in[0];
+    const int d = tni_dim(x->ndim, a->dim);
+    int64_t line[DFT_SIDE], in = x->size[d] < p->n ? x->size[d] : p->n, rows;
+    const int64_t half = p->m * p->side;
+    const bool turned = a->inverse && !p->of && !p->to;
+    char *re = dft_at(p, one, turned ? half : 0), *im = dft_at(p, one, turned ? 0 : half);
+    const tni_dft_move v = dft_move_of(x, d, first, lines, p->side, line);
+    const bool has = p->to && in > p->b;
+    tni_dft_half h;
+    if (has) in = p->b;
+    rows = p->of ? (in + 1) / 2 : in;
+    dft_clear(p, re, lines < p->side ? 0 : rows * p->side);
+    dft_clear(p, im, lines < p->side ? 0 : rows * p->side);
+    dft_load(p, v, p->of, in, re, im);
+    if (a->hermitian && !p->to) dft_mirror(p, in, re, im);
+    if (!p->to) return;
+    dft_load_middle(p, &v, p->b, has, im);
+    h.xr = re, h.xi = im, h.re = p->turn.re, h.im = p->turn.im, h.m = p->b, h.side = p->side;
+    h.sign = a->inverse ? -1 : 1;
+    DFT_K(p, dft_pack)(&h);
+}
+/* Stores what is in planes at `at`, of real numbers after it is unpacked. */
+static void dft_leave(tn_frame *f, const dft_plan *p, int64_t first, int64_t lines, char *at) {
+    TN_ARGS(dft, a, f);
+    tn_tensor *y = f->out[0];
+    const int d = tni_dim(y->ndim, a->dim);
+    int64_t line[DFT_SIDE], n = a->count < p->n ? a->count : p->n;
+    const int64_t half = p->m * p->side;
+    const bool turned = a->inverse && !p->of && !p->to;
+    char *re = dft_at(p, at, turned ? half : 0), *im = dft_at(p, at, turned ? 0 : half);
+    double middle[DFT_SIDE] = {0};
+    tni_dft_move v = dft_move_of(y, d, first, lines, p->side, line);
+    v.scale = v.im_scale = p->narrow ? (double)(float)a->scale : a->scale;
+    if (p->of) {
+        tni_dft_half h;
+        h.xr = re, h.xi = im, h.re = p->turn.re, h.im = p->turn.im, h.m = p->b, h.side = p->side;
+        h.sign = 1;
+        DFT_K(p, dft_unpack)(&h);
+        for (int64_t q = 0; q < lines; q++) middle[q] = dft_get(p, dft_at(p, im, q));
+        for (int64_t q = 0; q < p->side; q++) dft_put(p, dft_at(p, im, q), 0);
+        if (n > p->b) n = p->b;
+        if (a->inverse) v.im_scale = -v.scale;
+    }
+    v.re = re, v.im = im, v.n = n;
+    if (p->to) v.apart = 1, v.step = 2, v.n = n / 2;
+    DFT_K(p, dft_store)(&v);
+    if (p->to && n % 2) {
+        tni_dft_move w = v;
+        w.data = dft_at(p, (char *)v.data, n - 1);
+        w.re = dft_at(p, re, n / 2 * p->side);
+        w.n = 1, w.apart = 0;
+        DFT_K(p, dft_store)(&w);
+    }
+    dft_end(p, &v, a->hermitian, a->count, middle);
 }
 static void dft_task(tn_frame *f, int64_t i, void *scratch) {
+    const dft_plan *p = &((const dft_job *)f->scratch)->plan;
     TN_ARGS(dft, a, f);
-    tn_tensor *x = f->in[0], *y = f->out[0];
-    double *room, *one = (double *)scratch, *at;
-    const dft_plan p = dft_plan_of(f, &room);
+    const int64_t first = i * p->side, half = p->m * p->side,
+                  left = dft_count_lines(f->in[0], tni_dim(f->in[0]->ndim, a->dim)) - first,
+                  lines = left < p->side ? left : p->side;
+    char *one = (char *)scratch, *two = dft_at(p, one, 2 * half), *room = dft_at(p, two, 2 * half);
+    dft_enter(f, p, first, lines, one);
+    one = p->m == p->b ? dft_transform(f, p, one, two, room) : dft_convolve(f, p, one, two, room);
+    dft_leave(f, p, first, lines, one);
+}
+/* The same of a large line, whose parts are tasks. Where pairs are all neighbours they come from
+ * and go to the tensors themselves. */
+static void dft_run_large(tn_frame *f, dft_job *j, int64_t i, char *one) {
+    TN_ARGS(dft, a, f);
+    const dft_plan *p = &j->plan;
+    const tn_tensor *x = f->in[0], *y = f->out[0];
     const int d = tni_dim(x->ndim, a->dim);
-    const int64_t half = p.m * p.side, first = i * p.side, left = dft_lines(x, d) - first;
-    const int64_t lines = left < p.side ? left : p.side;
-    const int64_t in = x->size[d] < p.n ? x->size[d] : p.n, out = a->count < p.n ? a->count : p.n;
-    double *two = one + 2 * half;
-    const int64_t re = a->inverse ? half : 0, im = half - re, side = p.side;
-    dft_lines_at l = dft_lines_of(x, d, first, lines, side);
-    const int64_t filled = lines < side ? 0 : in * side; /* behind it the planes are 0 */
-    memset(one + filled, 0, sizeof *one * (size_t)(half - filled));
-    memset(one + half + filled, 0, sizeof *one * (size_t)(half - filled));
-    /* The inverse: real and imaginary planes exchanged before and after. */
-    dft_load(x, &l, in, one + re, one + im);
-    room = two + 2 * half;
-    at = p.m == p.n ? dft_transform(&p, one, two, room) : dft_convolve(&p, one, two, room);
-    l = dft_lines_of(y, d, first, lines, side);
-    dft_store(y, &l, out, a->scale, at + re, at + im);
-    dft_end(y, &l, out, a->count);
+    const bool pairs = tni_is_complex(x->dtype) ? !a->hermitian : p->of,
+               whole = p->m == p->b && x->stride[d] == 1 && x->size[d] >= p->n;
+    char *two = dft_at(p, one, 2 * p->m), *at;
+    j->turned = a->inverse && !p->of && !p->to;
+    j->scale = j->im_scale = a->scale;
+    j->from = pairs && whole ? dft_at(p, tni_bytes_at(x), dft_line(x, d, i)) : NULL;
+    j->to = p->m == p->b && (p->to || !(p->of || a->hermitian)) && a->count >= p->n
+                ? dft_at(p, tni_bytes_at(y), dft_line(y, d, i))
+                : NULL;
+    if (!j->from) dft_enter(f, p, i, 1, one);
+    at = p->m == p->b ? dft_transform(f, p, one, two, NULL) : dft_convolve(f, p, one, two, NULL);
+    if (j->to) {
+        int64_t line[1];
+        const tni_dft_move v = dft_move_of(y, d, i, 1, 1, line);
+        dft_end(p, &v, a->hermitian, a->count, NULL);
+    } else if (!tni_stopped()) {
+        dft_leave(f, p, i, 1, at);
+    }
 }
 static void dft_run(tn_frame *f) {
     TN_ARGS(dft, a, f);
-    double *room;
-    dft_plan p = dft_plan_of(f, &room);
-    const int64_t lines = dft_lines(f->in[0], tni_dim(f->in[0]->ndim, a->dim));
+    dft_job *j = (dft_job *)f->scratch;
+    const dft_plan *p = &j->plan;
+    const int64_t lines = dft_count_lines(f->in[0], tni_dim(f->in[0]->ndim, a->dim));
+    char *room;
     if (!f->out[0]->numel) return;
-    dft_fill_roots(&p);
-    if (p.rows) dft_fill_columns(&p);
-    if (p.m != p.n) dft_fill_chirp(&p, room);
-    tn_each(f, (lines + p.side - 1) / p.side, tni_effort(100.0 * (double)(p.m * p.side)), dft_task);
+    memset(j, 0, sizeof *j);
+    room = dft_plan_of(f, &j->plan);
+    dft_fill(p, &p->roots, p->roots.n, (double *)(void *)room);
+    if (p->large) dft_fill(p, &p->across, p->across.n, (double *)(void *)room);
+    if (p->turn.n) dft_fill(p, &p->turn, p->b / 2 + 1, (double *)(void *)room);
+    if (p->rows) dft_fill_columns(p);
+    if (p->large) dft_fill_large(p);
+    if (p->m != p->b) dft_fill_chirp(f, p, room);
+    if (!p->large) {
+        tn_each(f, (lines + p->side - 1) / p->side, tni_effort(100.0 * (double)(p->m * p->side)),
+                dft_task);
+        return;
+    }
+    for (int64_t i = 0; i < lines && !tni_stopped(); i++) dft_run_large(f, j, i, room);
+}
+
+/* --- gradients -------------------------------------------------------------------------------- */
+
+/* t with the elements that stand for two in a half of n times factor: all but the first, and the
+ * last of an even n. */
+static tn_tensor *dft_weighed(tn_tensor *t, int dim, int64_t n, double factor) {
+    int64_t size[TN_MAX_DIMS], have;
+    tn_tensor *part[3];
+    bool middle;
+    if (!t) return NULL;
+    have = t->size[dim];
+    middle = n % 2 == 0 && have == n / 2 + 1 && have > 1;
+    if (have < 2) return t;
+    for (int e = 0; e < t->ndim; e++) size[e] = 1;
+    const tn_dtype real = tni_is_complex(t->dtype) ? tni_real_of(t->dtype) : (tn_dtype)t->dtype;
+    part[0] = part[2] = tnp_ones(tni_ints(size, t->ndim), real, t->device);
+    size[dim] = have - 1 - middle;
+    part[1] = tnp_full(tni_ints(size, t->ndim), tn_float(factor), real, t->device);
+    if (!part[0] || !part[1]) return NULL;
+    return tnp_mul(t, tnp_cat(tn_tensors_of(part, 2 + middle), dim));
 }
 /* The transform the other way, with the lengths exchanged. */
 static void dft_grad(tn_gradient *g) {
     TN_ARGS(dft, a, g);
     const tn_tensor *x = g->in[0];
-    const int64_t size = x->size[tni_dim(x->ndim, a->dim)];
-    tn_tensor *t = tnp_dft(g->incoming[0], a->dim, a->n, size, !a->inverse, a->scale);
-    tn_give(g, 0, t && !tni_is_complex(x->dtype) ? tnp_real(t) : t);
+    const int d = tni_dim(x->ndim, a->dim);
+    const int64_t size = x->size[d];
+    const bool real = !tni_is_complex(x->dtype), half = real && a->count <= a->n / 2 + 1;
+    tn_tensor *t = g->incoming[0];
+    if (a->hermitian) {
+        t = tnp_dft(t, a->dim, a->n, size, !a->inverse, a->scale, false);
+        t = dft_weighed(t, d, a->n, 2);
+    } else if (half) { /* its real part alone */
+        t = dft_weighed(t, d, a->n, 0.5);
+        tn_give(g, 0, tnp_dft(t, a->dim, a->n, size, !a->inverse, a->scale, true));
+        return;
+    } else {
+        t = tnp_dft(t, a->dim, a->n, size, !a->inverse, a->scale, false);
+    }
+    tn_give(g, 0, t && real ? tnp_real(t) : t);
 }
 /* The discrete Fourier transform of length n along dim, times scale: self is cropped or gets zeros
- * behind it to have n elements, and the result likewise to have count. */
+ * behind it to have n elements, and the result likewise to have count. With hermitian, self is the
+ * first half of a signal whose other half mirrors it, n / 2 + 1 elements at most, and the result is
+ * real. */
 TN_OPERATOR(dft,
-            "dft(Tensor self, int dim, int n, int count, bool inverse=False, float scale=1.0) -> "
-            "Tensor",
-            TN_DOC(.shapes = "self (*) -> (*) complex, float32, float64 or complex",
+            "dft(Tensor self, int dim, int n, int count, bool inverse=False, float scale=1.0, bool "
+            "hermitian=False) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*) complex, or real with hermitian; float32, float64 or "
+                             "complex",
                    .example = "tn_dft(x, -1, 8, 8)"),
             .forms = TN_OUT | TN_LEADING, .check = dft_check, .run = dft_run, .grad = dft_grad,
             .sample = "(8):c64 0 8 8 | (3,12) -1 12 7 | (2,37):c64 1 37 37 inverse=True | "
-                      "(2,5,3) 1 6 4 scale=0.5 | (0,3) 1 3 3 | (35) 0 35 18 | (3,4) 0 2 3 True")
+                      "(2,5,3) 1 6 4 scale=0.5 | (0,3) 1 3 3 | (35) 0 35 18 | (3,4) 0 2 3 True | "
+                      "(2,5):c64 1 8 8 hermitian=True | (3,6):c64 -1 11 9 True 0.5 True | (2,4) 0 "
+                      "5 5 hermitian=True | (30):c64 0 74 75 hermitian=True")
 
 #include "../../base/rounded_end.inl"

@@ -48,30 +48,13 @@ static bool fft_scale(tn_frame *f, fft_call *c, const char *norm) {
         return tn_fail(f, TN_INVALID, "Invalid normalization mode: \"%s\"", norm);
     return true;
 }
-/* x with the lines that stand for two taken twice: all but the first, and the last of an even n. */
-static tn_tensor *fft_doubled(tn_tensor *x, int dim, int64_t n) {
-    const int64_t have = x->size[dim] < n / 2 + 1 ? x->size[dim] : n / 2 + 1;
-    const bool middle = n % 2 == 0 && have == n / 2 + 1 && have > 1;
-    int64_t size[TN_MAX_DIMS];
-    const tn_dtype real = tni_is_complex(x->dtype) ? tni_real_of(x->dtype) : (tn_dtype)x->dtype;
-    const tn_device_id device = x->device;
-    tn_tensor *part[3];
-    for (int e = 0; e < x->ndim; e++) size[e] = 1;
-    x = tnp_slice(x, dim, 0, have, 1);
-    if (have < 2) return x;
-    part[0] = part[2] = tnp_ones(tni_ints(size, x ? x->ndim : 1), real, device);
-    size[dim] = have - 1 - middle;
-    part[1] = tnp_full(tni_ints(size, x ? x->ndim : 1), tn_int(2), real, device);
-    if (!x || !part[0] || !part[1]) return NULL;
-    return tnp_mul(x, tnp_cat(tn_tensors_of(part, 2 + middle), dim));
-}
 /* Transform k of c: the last one may be to or of real numbers, and scales. */
 static tn_tensor *fft_step(const fft_call *c, tn_tensor *x, int k) {
-    const bool last = k == c->count - 1, halved = last && c->kind == FFT_OF_REAL;
+    const bool last = k == c->count - 1, halved = last && c->kind == FFT_OF_REAL,
+               real = last && c->kind == FFT_TO_REAL;
     const int64_t n = c->n[k], count = halved ? n / 2 + 1 : n;
-    if (last && c->kind == FFT_TO_REAL) x = fft_doubled(x, c->dim[k], n);
-    x = tnp_dft(x, c->dim[k], n, count, c->inverse, last ? c->scale : 1);
-    return x && last && c->kind == FFT_TO_REAL ? tnp_real(x) : x;
+    if (x && real && x->size[c->dim[k]] > n / 2 + 1) x = tnp_slice(x, c->dim[k], 0, n / 2 + 1, 1);
+    return tnp_dft(x, c->dim[k], n, count, c->inverse, last ? c->scale : 1, real);
 }
 /* --- the layout of results, as torch's on a CPU ----------------------------------------------- */
 

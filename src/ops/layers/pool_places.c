@@ -86,6 +86,9 @@ static bool places_fixed(tn_frame *f, places_shape *s, int dims, const tn_ints o
 }
 static bool places_adaptive(tn_frame *f, places_shape *s, int dims, tn_ints size) {
     int64_t out[3];
+    if (f->in[0]->ndim <= dims)
+        return tn_fail(f, TN_INVALID, "Input dimension should be at least %d, got %d", dims + 1,
+                       f->in[0]->ndim);
     if (!places_planes(f, s, dims) || !tni_each_of(f, size, "output_size", dims, 0, out))
         return false;
     for (int i = 0; i < dims; i++) {

@@ -1,0 +1,227 @@
+"""autograd: warnings and words that programs look for, x.data, checks of gradients."""
+
+import copy
+import warnings
+
+import pytest
+
+import tensorh as torch
+from tensorh.autograd import Function, forward_ad, gradcheck
+
+
+def leaf(*values):
+    return torch.tensor([float(v) for v in values], requires_grad=True)
+
+
+# --- x.data ---------------------------------------------------------------------------------------
+
+
+def test_writes_through_data_are_not_those_of_the_tensor():
+    x = leaf(1, 2)
+    y = (x * x).sum()
+    x.data.add_(1)
+    assert x._version == 0 and x.tolist() == [2, 3]
+    y.backward()
+    assert x.grad.tolist() == [4, 6]  # of the values that are there now, as torch's
+
+
+def test_data_and_its_views_count_their_own_writes():
+    x = torch.zeros(4)
+    d = x.data
+    before = d._version
+    d[1:3].fill_(5)
+    d.detach().mul_(2)
+    assert d._version == before + 2 and x._version == 0 and x.tolist() == [0, 10, 10, 0]
+    x.add_(1)
+    assert x._version == 1 and d._version == before + 2
+    w = leaf(1, 1, 1, 1)
+    y = (d * w).sum()
+    d.mul_(3)
+    with pytest.raises(RuntimeError, match="modified in place"):
+        y.backward()
+
+
+def test_views_of_data_have_a_history_of_their_own():
+    d = torch.zeros(4).data
+    v, w = d[1:], leaf(1, 2, 3)
+    v.mul_(0).add_(w)
+    assert d.tolist() == [0, 1, 2, 3] and d.requires_grad
+    d.sum().backward()
+    assert w.grad.tolist() == [1, 1, 1]
+
+
+def test_clipped_weights_between_two_passes():
+    w, x = leaf(3, -3), torch.tensor([1.0, 1.0])
+    one = (w * x).exp().sum()
+    w.data.clamp_(-1, 1)
+    two = (w * x).sum()
+    (one + two).backward()
+    assert w.tolist() == [1, -1] and w.grad[0].item() == pytest.approx(21.085537)
+
+
+# --- warnings and words ---------------------------------------------------------------------------
+
+
+def test_backward_with_a_graph_warns_once():
+    def warned(run):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            run()
+        return [str(w.message) for w in told if "create_graph=True" in str(w.message)]
+
+    x = leaf(1)
+    torch.set_warn_always(True)
+    try:
+        assert len(warned(lambda: (x * x).sum().backward(create_graph=True))) == 1
+        assert len(warned(lambda: (x * x).sum().backward(create_graph=True))) == 1
+    finally:
+        torch.set_warn_always(False)
+    assert not warned(lambda: (x * x).sum().backward(create_graph=True))
+    assert not warned(lambda: torch.autograd.grad((x * x).sum(), x, create_graph=True))
+    x.grad = None
+
+
+def test_a_warning_that_is_an_error_comes_out():
+    x = leaf(1)
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="reference cycle"):
+                (x * x).sum().backward(create_graph=True)
+    finally:
+        torch.set_warn_always(False)
+    assert x.grad is None
+
+
+def test_the_shape_of_a_seed():
+    x = torch.ones(2, 2, requires_grad=True)
+    y = x * 2
+    said = (
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size([2]) and output[0] has a "
+        "shape of torch.Size([2, 2])."
+    )
+    for run in (
+        lambda: torch.autograd.grad([y], [x], [torch.ones(2)]),
+        lambda: torch.autograd.backward([y], [torch.ones(2)]),
+        lambda: y.backward(torch.ones(2)),
+    ):
+        with pytest.raises(RuntimeError) as error:
+            run()
+        assert str(error.value) == said
+    with pytest.raises(RuntimeError, match=r"grad_output\[1\].*output\[1\]"):
+        torch.autograd.grad([y, x * 3], [x], [torch.ones(2, 2), torch.ones(4)])
+
+
+def test_anomaly_mode_says_that_it_is_on():
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        with torch.autograd.detect_anomaly():
+            pass
+
+
+class Half(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        y = x / 2
+        ctx.mark_dirty(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        with pytest.warns(DeprecationWarning, match="saved_variables"):
+            (x,) = ctx.saved_variables
+        return grad * x
+
+
+def test_old_names_of_a_function_and_what_it_may_mark():
+    x = leaf(4)
+    with pytest.warns(UserWarning, match="Only input Tensors should be given"):
+        y = Half.apply(x)
+    y.sum().backward()
+    assert x.grad.item() == 4
+
+
+# --- gradcheck, Hessians, tangents ----------------------------------------------------------------
+
+
+def test_gradcheck_names_the_part_of_a_complex_output():
+    def wrong(x):
+        y = x.clone()
+        y.register_hook(lambda g: g + 1e-2)
+        return y
+
+    x = torch.ones(2, 2, requires_grad=True, dtype=torch.complex128)
+    said = "While considering the imaginary part of complex outputs only, Jacobian mismatch"
+    with pytest.raises(RuntimeError, match=said):
+        gradcheck(wrong, (x,))
+    single = torch.ones(2, 2, requires_grad=True)
+    for _ in range(5):
+        with pytest.warns(UserWarning, match="double precision"):
+            assert not gradcheck(wrong, (single,), raise_exception=False, fast_mode=True)
+
+
+def test_gradcheck_of_outputs_that_change():
+    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(AssertionError, match="the same shape when inputs are perturbed"):
+        gradcheck(lambda x: torch.cat([x, x]) if bool((x >= 1).all()) else x, (x,))
+    with pytest.raises(AssertionError, match="the same dtype when inputs are perturbed"):
+        gradcheck(lambda x: x.float() if bool((x >= 1).all()) else x, (x,))
+
+
+def test_what_a_function_given_to_hessian_may_return():
+    hessian, x = torch.autograd.functional.hessian, torch.ones(3)
+    with pytest.raises(TypeError, match="outputs of the user-provided function given to hessian"):
+        hessian(lambda a: (a, "text"), x)
+    with pytest.raises(RuntimeError, match="should return a single Tensor"):
+        hessian(lambda a: (a, a), x)
+    with pytest.raises(RuntimeError, match="contain a single element"):
+        hessian(lambda a: a, x)
+
+
+def test_a_tangent_is_no_dual_tensor():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        with pytest.raises(RuntimeError, match="has a forward gradient at the same level"):
+            forward_ad.make_dual(torch.ones(2), dual)
+
+
+# --- the rest -------------------------------------------------------------------------------------
+
+
+class Slotted(torch.Tensor):
+    __slots__ = ("element",)
+
+
+def test_slots_of_a_subclass_are_copied():
+    t = torch.ones(2).as_subclass(Slotted)
+    t.element = [torch.zeros(2)]
+    other = copy.deepcopy(t)
+    assert type(other) is Slotted and other.element[0].tolist() == [0, 0]
+    assert other.element is not t.element
+
+
+def test_embedding_bag_takes_its_old_order():
+    table, at = torch.arange(6.0).reshape(3, 2), torch.tensor([0, 2, 1])
+    offsets = torch.tensor([0, 2])
+    with pytest.warns(UserWarning, match="Argument order"):
+        old = torch.nn.functional.embedding_bag(table, at, offsets, mode="sum")
+    assert old.tolist() == [[4, 6], [2, 3]]
+
+
+@pytest.mark.parametrize("run, kind, said", [
+    (lambda f, x: f.max_pool2d(x, 2, stride=0), RuntimeError, "stride should not be zero"),
+    (lambda f, x: f.avg_pool2d(x, 2, stride=0), RuntimeError, "stride should not be zero"),
+    (lambda f, x: f.adaptive_avg_pool2d(x, (-1, 0)), RuntimeError,
+     "elements of output_size must be greater than or equal to 0"),
+    (lambda f, x: f.adaptive_max_pool2d(x[0, 0], 2), ValueError, "Input dimension should be"),
+    (lambda f, x: f.fractional_max_pool2d(x[:, :0], 2, output_size=1), RuntimeError,
+     "Expected input"),
+    (lambda f, x: f.fractional_max_pool2d(x, (), output_size=1), RuntimeError,
+     "kernel_size must either"),
+    (lambda f, x: f.max_unpool2d(x, torch.zeros(1, 1, 4, 4, dtype=torch.int64), 2,
+                                 output_size=(1, 1)), ValueError, "invalid output_size"),
+])  # fmt: skip
+def test_words_of_poolings(run, kind, said):
+    with pytest.raises(kind, match=said):
+        run(torch.nn.functional, torch.ones(1, 1, 4, 4))
