@@ -1792,6 +1792,9 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
 #define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFCX(a) TNI_FNT(tni_scaled_erfc)(a)
+#define V_NDTR(a) TNI_FNT(tni_normal)(a)
+#define V_LOG_NDTR(a) TNI_FNT(tni_log_normal)(a)
 #define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
@@ -2317,18 +2320,71 @@ TNI_INLINE V TNI_FNT(tni_erfcx_long)(V a, V *l) {
     off = V_MUL(V_MUL(off, high), K(1.333333333e-01, 1.33333333333333333e-01));
     const V slope =
         V_FNMA(V_FNMA(t, h, K(1.128379167e+00, 1.12837916709551257e+00)), d, V_ADD(h, h));
-    V e = V_ADD(V_FNMA(h, d, s), V_FMA(slope, off, rest));
+    V e = V_ADD(V_FNMA(h, d, s), V_SEL(V_LT(a, V_SET(30)), V_FMA(slope, off, rest), rest));
     e = V_FNMA(h, TNI_FNT(tni_sum_error)(t, V_ONE, d), e);
     *l = V_MUL(e, i);
     return h;
 }
+TNI_INLINE V TNI_FNT(tni_tail)(V e, V el, V h, V l, V n, V *rest) {
+    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t);
+    *rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n);
+    return V_LDEXP(whole, n);
+}
+TNI_INLINE V TNI_FNT(tni_rest_of)(V whole, V y, V rest) {
+    const V u = V_SUB(whole, y);
+    return V_ADD(u, V_SUB(V_SUB(V_SUB(whole, u), y), rest));
+}
 TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a);
-    V n, el, l, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
-                h = TNI_FNT(tni_erfcx_long)(a, &l);
-    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t), y = V_LDEXP(whole, n);
-    const V rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n), u = V_SUB(V_SET(2), y);
-    return V_SEL(V_LT(x, V_ZERO()), V_ADD(u, V_SUB(V_SUB(V_SUB(V_SET(2), u), y), rest)), y);
+    V n, el, l, rest, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
+                      h = TNI_FNT(tni_erfcx_long)(a, &l),
+                      y = TNI_FNT(tni_tail)(e, el, h, l, n, &rest);
+    return V_SEL(V_LT(x, V_ZERO()), TNI_FNT(tni_rest_of)(V_SET(2), y, rest), y);
+}
+TNI_HELPER V TNI_FNT(tni_scaled_erfc)(V x) {
+    const V most = K(1e18, 1e100), a = V_MIN(most, V_ABS(x)), b = V_MIN(K(10.2, 27.3), a);
+    const V s = V_MUL(b, b);
+    V l, h = TNI_FNT(tni_erfcx_long)(a, &l), y = V_ADD(h, l);
+    const M under = V_LT(x, V_ZERO());
+    if (M_ANY(under)) {
+        V n, el, e = TNI_FNT(tni_exp_two)(s, V_FMA(b, b, V_NEG(s)), &el, &n);
+        const V first = V_LDEXP(V_ADD(e, e), n), u = V_SUB(first, h);
+        const V off = V_SUB(V_SUB(first, u), h);
+        const V z = V_ADD(u, V_ADD(V_SUB(off, l), V_LDEXP(V_ADD(el, el), n)));
+        y = V_SEL(under, V_SEL(V_EQ(first, K_INF), first, z), y);
+    }
+    return V_SEL(M_AND(V_GT(x, most), V_GT(x, V_ZERO())), V_DIV(V_SET(0.56418958354775628695), x),
+                 y);
+}
+TNI_INLINE V TNI_FNT(tni_normal_long)(V a, V *l) {
+    const V c = K(7.071067691e-01, 7.07106781186547573e-01);
+    const V t = V_MUL(a, c),
+            rest = V_FMA(a, K(1.210161749e-08, -4.83364665672645676e-17), V_FMA(a, c, V_NEG(t)));
+    V low, h = TNI_FNT(tni_erfcx_long)(t, &low);
+    const V slope = V_FMA(V_ADD(t, t), h, K(-1.128379167e+00, -1.12837916709551257e+00));
+    *l = V_SEL(V_LT(a, V_SET(30)), V_FMA(rest, slope, low), low);
+    return h;
+}
+TNI_INLINE V TNI_FNT(tni_normal_tail)(V x, V *rest) {
+    const V a = V_MIN(K(15, 39), V_ABS(x)), s = V_MUL(a, a), half = V_SET(-0.5);
+    V n, el, l,
+        e = TNI_FNT(tni_exp_two)(V_MUL(half, s), V_MUL(half, V_FMA(a, a, V_NEG(s))), &el, &n),
+        h = TNI_FNT(tni_normal_long)(a, &l);
+    return TNI_FNT(tni_tail)(e, el, h, l, V_SUB(n, V_ONE), rest);
+}
+TNI_HELPER V TNI_FNT(tni_normal)(V x) {
+    V rest, y = TNI_FNT(tni_normal_tail)(x, &rest);
+    return V_SEL(V_LT(x, V_ZERO()), y, TNI_FNT(tni_rest_of)(V_ONE, y, rest));
+}
+TNI_HELPER V TNI_FNT(tni_log_normal)(V x) {
+    const V a = V_MIN(K(1e18, 1e100), V_ABS(x)), s = V_MUL(x, x), half = V_SET(-0.5);
+    V rest, l, h = TNI_FNT(tni_normal_long)(a, &l),
+               log = TNI_FNT(tni_log)(V_MUL(V_SET(0.5), V_ADD(h, l)));
+    const V low = V_FMA(half, V_FMA(x, x, V_NEG(s)), log);
+    const V y = V_FMA(half, s, V_SEL(V_EQ(s, K_INF), V_ZERO(), low));
+    const M above = V_GE(x, V_ZERO());
+    if (!M_ANY(above)) return y;
+    return V_SEL(above, TNI_FNT(tni_log1p)(V_NEG(TNI_FNT(tni_normal_tail)(x, &rest))), y);
 }
 
 /* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
@@ -2910,7 +2966,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -2918,10 +2974,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -3042,6 +3098,9 @@ TNI_LOOP(softplus, 1, 2)
 TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(special_entr, 1, 0)
+TNI_LOOP(special_erfcx, 1, 0)
+TNI_LOOP(special_log_ndtr, 1, 0)
+TNI_LOOP(special_ndtr, 1, 0)
 TNI_LOOP(special_xlog1py, 2, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
@@ -3406,7 +3465,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -3414,10 +3473,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -4467,6 +4526,9 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
 #define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFCX(a) TNI_FNT(tni_scaled_erfc)(a)
+#define V_NDTR(a) TNI_FNT(tni_normal)(a)
+#define V_LOG_NDTR(a) TNI_FNT(tni_log_normal)(a)
 #define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
@@ -4481,9 +4543,6 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 
 /* src/simd/special.h - the words of rows of the letter f: functions of f64 that are compiled once, for the scalar set */
-#define V_ERFCX(a) TNI_FN(tni_erfcx)(a)
-#define V_NDTR(a) TNI_FN(tni_ndtr)(a)
-#define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
 #define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
 #define V_ZETA(s, q) TNI_FN(tni_zeta)(s, q)
 #define V_I0(a) TNI_FN(tni_i0)(a)
@@ -5139,18 +5198,71 @@ TNI_INLINE V TNI_FNT(tni_erfcx_long)(V a, V *l) {
     off = V_MUL(V_MUL(off, high), K(1.333333333e-01, 1.33333333333333333e-01));
     const V slope =
         V_FNMA(V_FNMA(t, h, K(1.128379167e+00, 1.12837916709551257e+00)), d, V_ADD(h, h));
-    V e = V_ADD(V_FNMA(h, d, s), V_FMA(slope, off, rest));
+    V e = V_ADD(V_FNMA(h, d, s), V_SEL(V_LT(a, V_SET(30)), V_FMA(slope, off, rest), rest));
     e = V_FNMA(h, TNI_FNT(tni_sum_error)(t, V_ONE, d), e);
     *l = V_MUL(e, i);
     return h;
 }
+TNI_INLINE V TNI_FNT(tni_tail)(V e, V el, V h, V l, V n, V *rest) {
+    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t);
+    *rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n);
+    return V_LDEXP(whole, n);
+}
+TNI_INLINE V TNI_FNT(tni_rest_of)(V whole, V y, V rest) {
+    const V u = V_SUB(whole, y);
+    return V_ADD(u, V_SUB(V_SUB(V_SUB(whole, u), y), rest));
+}
 TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a);
-    V n, el, l, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
-                h = TNI_FNT(tni_erfcx_long)(a, &l);
-    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t), y = V_LDEXP(whole, n);
-    const V rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n), u = V_SUB(V_SET(2), y);
-    return V_SEL(V_LT(x, V_ZERO()), V_ADD(u, V_SUB(V_SUB(V_SUB(V_SET(2), u), y), rest)), y);
+    V n, el, l, rest, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
+                      h = TNI_FNT(tni_erfcx_long)(a, &l),
+                      y = TNI_FNT(tni_tail)(e, el, h, l, n, &rest);
+    return V_SEL(V_LT(x, V_ZERO()), TNI_FNT(tni_rest_of)(V_SET(2), y, rest), y);
+}
+TNI_HELPER V TNI_FNT(tni_scaled_erfc)(V x) {
+    const V most = K(1e18, 1e100), a = V_MIN(most, V_ABS(x)), b = V_MIN(K(10.2, 27.3), a);
+    const V s = V_MUL(b, b);
+    V l, h = TNI_FNT(tni_erfcx_long)(a, &l), y = V_ADD(h, l);
+    const M under = V_LT(x, V_ZERO());
+    if (M_ANY(under)) {
+        V n, el, e = TNI_FNT(tni_exp_two)(s, V_FMA(b, b, V_NEG(s)), &el, &n);
+        const V first = V_LDEXP(V_ADD(e, e), n), u = V_SUB(first, h);
+        const V off = V_SUB(V_SUB(first, u), h);
+        const V z = V_ADD(u, V_ADD(V_SUB(off, l), V_LDEXP(V_ADD(el, el), n)));
+        y = V_SEL(under, V_SEL(V_EQ(first, K_INF), first, z), y);
+    }
+    return V_SEL(M_AND(V_GT(x, most), V_GT(x, V_ZERO())), V_DIV(V_SET(0.56418958354775628695), x),
+                 y);
+}
+TNI_INLINE V TNI_FNT(tni_normal_long)(V a, V *l) {
+    const V c = K(7.071067691e-01, 7.07106781186547573e-01);
+    const V t = V_MUL(a, c),
+            rest = V_FMA(a, K(1.210161749e-08, -4.83364665672645676e-17), V_FMA(a, c, V_NEG(t)));
+    V low, h = TNI_FNT(tni_erfcx_long)(t, &low);
+    const V slope = V_FMA(V_ADD(t, t), h, K(-1.128379167e+00, -1.12837916709551257e+00));
+    *l = V_SEL(V_LT(a, V_SET(30)), V_FMA(rest, slope, low), low);
+    return h;
+}
+TNI_INLINE V TNI_FNT(tni_normal_tail)(V x, V *rest) {
+    const V a = V_MIN(K(15, 39), V_ABS(x)), s = V_MUL(a, a), half = V_SET(-0.5);
+    V n, el, l,
+        e = TNI_FNT(tni_exp_two)(V_MUL(half, s), V_MUL(half, V_FMA(a, a, V_NEG(s))), &el, &n),
+        h = TNI_FNT(tni_normal_long)(a, &l);
+    return TNI_FNT(tni_tail)(e, el, h, l, V_SUB(n, V_ONE), rest);
+}
+TNI_HELPER V TNI_FNT(tni_normal)(V x) {
+    V rest, y = TNI_FNT(tni_normal_tail)(x, &rest);
+    return V_SEL(V_LT(x, V_ZERO()), y, TNI_FNT(tni_rest_of)(V_ONE, y, rest));
+}
+TNI_HELPER V TNI_FNT(tni_log_normal)(V x) {
+    const V a = V_MIN(K(1e18, 1e100), V_ABS(x)), s = V_MUL(x, x), half = V_SET(-0.5);
+    V rest, l, h = TNI_FNT(tni_normal_long)(a, &l),
+               log = TNI_FNT(tni_log)(V_MUL(V_SET(0.5), V_ADD(h, l)));
+    const V low = V_FMA(half, V_FMA(x, x, V_NEG(s)), log);
+    const V y = V_FMA(half, s, V_SEL(V_EQ(s, K_INF), V_ZERO(), low));
+    const M above = V_GE(x, V_ZERO());
+    if (!M_ANY(above)) return y;
+    return V_SEL(above, TNI_FNT(tni_log1p)(V_NEG(TNI_FNT(tni_normal_tail)(x, &rest))), y);
 }
 
 /* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
@@ -5356,18 +5468,6 @@ TNI_SPECIAL double TNI_FN(tni_erfc_inverse)(double q) {
     return y;
 }
 
-TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
-    const double t = x * 0.70710678118654752440;
-    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FNT(tni_erfc)(t);
-    if (x < -39) return 0;
-    const double s = x * x, l = fma(x, x, -s);
-    return TNI_FNT(tni_exp_long)(-0.5 * s, -0.5 * l) * 0.5 * TNI_FN(tni_erfcx)(-t);
-}
-TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
-    const double t = x * 0.70710678118654752440;
-    if (x < -1) return TNI_FNT(tni_log)(0.5 * TNI_FN(tni_erfcx)(-t)) - 0.5 * x * x;
-    return TNI_FNT(tni_log1p)(-TNI_FN(tni_ndtr)(-x));
-}
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
     if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;
@@ -6446,7 +6546,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -6454,10 +6554,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -6578,6 +6678,9 @@ TNI_LOOP(softplus, 1, 2)
 TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(special_entr, 1, 0)
+TNI_LOOP(special_erfcx, 1, 0)
+TNI_LOOP(special_log_ndtr, 1, 0)
+TNI_LOOP(special_ndtr, 1, 0)
 TNI_LOOP(special_xlog1py, 2, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
@@ -6605,7 +6708,6 @@ TNI_LOOP(special_chebyshev_polynomial_t, 2, 0)
 TNI_LOOP(special_chebyshev_polynomial_u, 2, 0)
 TNI_LOOP(special_chebyshev_polynomial_v, 2, 0)
 TNI_LOOP(special_chebyshev_polynomial_w, 2, 0)
-TNI_LOOP(special_erfcx, 1, 0)
 TNI_LOOP(special_hermite_polynomial_h, 2, 0)
 TNI_LOOP(special_hermite_polynomial_he, 2, 0)
 TNI_LOOP(special_i0e, 1, 0)
@@ -6613,10 +6715,8 @@ TNI_LOOP(special_i1, 1, 0)
 TNI_LOOP(special_i1e, 1, 0)
 TNI_LOOP(special_laguerre_polynomial_l, 2, 0)
 TNI_LOOP(special_legendre_polynomial_p, 2, 0)
-TNI_LOOP(special_log_ndtr, 1, 0)
 TNI_LOOP(special_modified_bessel_k0, 1, 0)
 TNI_LOOP(special_modified_bessel_k1, 1, 0)
-TNI_LOOP(special_ndtr, 1, 0)
 TNI_LOOP(special_ndtri, 1, 0)
 TNI_LOOP(special_scaled_modified_bessel_k0, 1, 0)
 TNI_LOOP(special_scaled_modified_bessel_k1, 1, 0)
@@ -6980,7 +7080,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -6988,10 +7088,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -8263,7 +8363,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -8271,10 +8371,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -9545,7 +9645,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -9553,10 +9653,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -9830,7 +9930,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -9838,10 +9938,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -10525,6 +10625,7 @@ TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which) {
     X(ctc)              \
     X(scans)            \
     X(running)          \
+    X(segments)         \
     X(index)            \
     X(scatter)          \
     X(sort)             \
@@ -10534,6 +10635,7 @@ TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which) {
     X(optimize)         \
     X(random)           \
     X(products)         \
+    X(grouped)          \
     X(factors)          \
     X(reflectors)       \
     X(lu)               \
@@ -11172,7 +11274,7 @@ TNI_ROW_LOOP(special_chebyshev_polynomial_u, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_v, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_chebyshev_polynomial_w, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_entr, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(special_erfcx, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_erfcx, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_h, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_hermite_polynomial_he, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i0e, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -11180,10 +11282,10 @@ TNI_ROW_LOOP(special_i1, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_i1e, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_laguerre_polynomial_l, f, LOOP, 2, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_legendre_polynomial_p, f, LOOP, 2, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_log_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_log_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
-TNI_ROW_LOOP(special_ndtr, f, LOOP, 1, 0, 2, 0, 0, 0)
+TNI_ROW_LOOP(special_ndtr, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(special_ndtri, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k0, f, LOOP, 1, 0, 2, 0, 0, 0)
 TNI_ROW_LOOP(special_scaled_modified_bessel_k1, f, LOOP, 1, 0, 2, 0, 0, 0)
@@ -14850,6 +14952,221 @@ TNC_PRIV bool tnc_table_look(tn_frame *f, tn_tensor *const *index, int n, const 
     return true;
 }
 
+/* src/cuda/segments.cu - reductions of segments in the order of their elements, keys of sparse indices and keys that differ from the one before, with the CPU's bits (ops/reduction/segment.c, ops/indexing/sparse.c) */
+
+enum { TNC_SEGMENT_SUM, TNC_SEGMENT_MEAN, TNC_SEGMENT_PROD, TNC_SEGMENT_MAX, TNC_SEGMENT_MIN };
+struct tnc_segments {
+    const char *from, *places;
+    char *to;
+    int64_t step;
+    double first;
+    int way, dtype;
+    bool given;
+};
+
+static __global__ void __launch_bounds__(TNC_THREADS)
+    tnc_segment_places(tnc_lines l, bool ends, int64_t segments, int64_t *to) {
+    for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
+        const char *at = tnc_line_at(l, 0, line);
+        const int64_t step = l.in_step[0][0];
+        int64_t end = ends ? tnc_load_real<int64_t>(at, l.dtype[0]) : 0;
+        for (int64_t s = 0; s < segments; s++) {
+            const int64_t begin = end,
+                          v = tnc_load_real<int64_t>(at + (s + ends) * step, l.dtype[0]);
+            end = ends ? v : begin + v;
+            to[2 * (line * segments + s)] = begin;
+            to[2 * (line * segments + s) + 1] = end;
+        }
+    }
+}
+
+TNC_FN double tnc_segment_step(double a, double b, int way) {
+    switch (way) {
+    case TNC_SEGMENT_PROD: return a * b;
+    case TNC_SEGMENT_MAX: return b != b || b > a ? b : a;
+    case TNC_SEGMENT_MIN: return b != b || b < a ? b : a;
+    default: return a + b;
+    }
+}
+static __global__ void __launch_bounds__(TNC_THREADS)
+    tnc_segment_kernel(tnc_far<3> w, tnc_segments g) {
+    for (int64_t i = TNC_FIRST(); i < w.n; i += TNC_STEP()) {
+        int64_t at[3];
+        tnc_far_to(w, i, at);
+        const int64_t begin = tnc_get<int64_t>(g.places + at[2]),
+                      end = tnc_get<int64_t>(g.places + at[2] + 8), n = end - begin;
+        double v = g.first;
+        for (int64_t k = begin; k < end; k++) {
+            const double e = tnc_load_real<double>(g.from + at[1] + k * g.step, g.dtype);
+            v = tnc_segment_step(v, e, g.way);
+            if (g.dtype != TN_F64) v = (double)(float)v;
+        }
+        if (g.way == TNC_SEGMENT_MEAN && n) v /= (double)n;
+        if (g.way == TNC_SEGMENT_MEAN && !n && !g.given) v = (double)NAN;
+        tnc_store_real(g.to + at[0], g.dtype, v);
+    }
+}
+
+static int segment_way(const char *word) {
+    if (!strcmp(word, "sum")) return TNC_SEGMENT_SUM;
+    if (!strcmp(word, "mean")) return TNC_SEGMENT_MEAN;
+    if (!strcmp(word, "prod")) return TNC_SEGMENT_PROD;
+    return strstr(word, "max") ? TNC_SEGMENT_MAX : TNC_SEGMENT_MIN;
+}
+static double segment_first(const tn_scalar &s, int way, int dtype) {
+    if (s.kind != TN_KIND_NONE) {
+        const double v = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
+        return dtype == TN_F64 ? v : (double)(float)v;
+    }
+    if (way == TNC_SEGMENT_MAX || way == TNC_SEGMENT_MIN)
+        return way == TNC_SEGMENT_MAX ? -HUGE_VAL : HUGE_VAL;
+    return way == TNC_SEGMENT_PROD;
+}
+
+enum { SEGMENT_DATA, SEGMENT_LENGTHS, SEGMENT_INDICES, SEGMENT_OFFSETS };
+static bool segment_reduce_look(tn_frame *f) {
+    return tnc_here_look(f, 1u << SEGMENT_LENGTHS | 1u << SEGMENT_OFFSETS);
+}
+static bool segment_reduce_prepare(tn_frame *f) {
+    TN_ARGS(segment_reduce, a, f);
+    const tn_operand y = tn_operand_of(f->out[0]);
+    int64_t bytes = 16;
+    if (!y.numel) return true;
+    for (int i = 0; i <= tnc_dim(a->axis, y.ndim); i++) bytes *= y.size[i];
+    return tn_device_scratch(f, bytes) != NULL;
+}
+static void segment_reduce_run(tn_frame *f) {
+    TN_ARGS(segment_reduce, a, f);
+    const tn_operand x = tn_operand_of(f->in[SEGMENT_DATA]), y = tn_operand_of(f->out[0]);
+    const bool ends = f->in[SEGMENT_OFFSETS] != NULL;
+    tn_tensor *by = f->in[ends ? SEGMENT_OFFSETS : SEGMENT_LENGTHS];
+    const int axis = tnc_dim(a->axis, y.ndim);
+    const cudaStream_t s = tnc_stream(f);
+    bool along[TN_MAX_DIMS] = {false};
+    int64_t pair = 16, step[TN_MAX_DIMS];
+    tn_walk_plan p;
+    tnc_segments g;
+    tnc_lines l;
+    if (!y.numel) return;
+    along[axis] = true;
+    tnc_lines_of(&l, &by, 1, along);
+    TNC_LAUNCH_PLAIN(tnc_segment_places, tnc_blocks(l.lines, TNC_THREADS), TNC_THREADS, s, l, ends,
+                     y.size[axis], (int64_t *)f->scratch);
+    for (int i = y.ndim - 1; i >= 0; i--) {
+        step[i] = i > axis ? 0 : pair;
+        if (i <= axis) pair *= y.size[i];
+    }
+    tnc_plan_begin(&p, 3);
+    for (int i = 0; i < y.ndim; i++)
+        tnc_plan_within(&p, y.size[i], y.stride[i] * y.bytes, i == axis ? 0 : x.stride[i] * x.bytes,
+                        step[i]);
+    memset(&g, 0, sizeof g);
+    g.from = x.at;
+    g.places = (const char *)f->scratch;
+    g.to = y.at;
+    g.step = x.stride[axis] * x.bytes;
+    g.way = segment_way(a->reduce);
+    g.dtype = x.dtype;
+    g.first = segment_first(a->initial, g.way, x.dtype);
+    g.given = a->initial.kind != TN_KIND_NONE;
+    TNC_LAUNCH_PLAIN(tnc_segment_kernel, tnc_blocks(p.numel, TNC_THREADS), TNC_THREADS, s,
+                     tnc_far_of<3>(p), g);
+}
+
+struct tnc_keys {
+    const char *at;
+    int64_t n, down, along;
+    int32_t ndim, dtype;
+    int64_t size[TN_MAX_DIMS];
+};
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_keys_kernel(tnc_keys k, int64_t *to) {
+    for (int64_t i = TNC_FIRST(); i < k.n; i += TNC_STEP()) {
+        int64_t key = 0;
+        for (int d = 0; d < k.ndim; d++)
+            key =
+                key * k.size[d] + tnc_load_real<int64_t>(k.at + d * k.down + i * k.along, k.dtype);
+        to[i] = key;
+    }
+}
+static bool sparse_keys_look(tn_frame *f) { return tnc_here_look(f, 1); }
+static void sparse_keys_run(tn_frame *f) {
+    TN_ARGS(sparse_keys, a, f);
+    const tn_operand x = tn_operand_of(f->in[0]), y = tn_operand_of(f->out[0]);
+    tnc_keys k;
+    if (!y.numel) return;
+    memset(&k, 0, sizeof k);
+    k.at = x.at;
+    k.n = y.numel;
+    k.down = x.stride[0] * x.bytes;
+    k.along = x.stride[1] * x.bytes;
+    k.ndim = (int32_t)x.size[0];
+    k.dtype = x.dtype;
+    for (int d = 0; d < k.ndim; d++) k.size[d] = a->size.at[d];
+    TNC_LAUNCH_PLAIN(tnc_keys_kernel, tnc_blocks(k.n, TNC_THREADS), TNC_THREADS, tnc_stream(f), k,
+                     (int64_t *)y.at);
+}
+
+static __global__ void __launch_bounds__(TNC_THREADS)
+    tnc_keys_differ(const char *at, int64_t step, int64_t n, uint8_t *to) {
+    for (int64_t i = TNC_FIRST(); i < n; i += TNC_STEP())
+        to[i] = !i || tnc_get<int64_t>(at + i * step) != tnc_get<int64_t>(at + (i - 1) * step);
+}
+struct tnc_keys_sink {
+    const char *from;
+    int64_t *to;
+    TNC_FN void hit(const tnc_keys_sink &s, const int64_t *at, int64_t, int64_t rank) {
+        s.to[rank] = tnc_get<int64_t>(s.from + at[1]);
+    }
+    TNC_FN void miss(const tnc_keys_sink &, const int64_t *, int64_t) {}
+};
+static tnc_chosen keys_differ(cudaStream_t s, const tn_operand &x, char *mask) {
+    const int64_t step = x.stride[0] * x.bytes;
+    tn_operand m = x;
+    tn_walk_plan p;
+    tnc_plan_begin(&p, 2);
+    tnc_plan_within(&p, x.numel, 1, step, 0);
+    m.at = mask;
+    m.dtype = TN_BOOL;
+    TNC_LAUNCH_PLAIN(tnc_keys_differ, tnc_blocks(x.numel, TNC_THREADS), TNC_THREADS, s, x.at, step,
+                     x.numel, (uint8_t *)mask);
+    return tnc_chosen_of(p, m);
+}
+static bool sparse_distinct_look(tn_frame *f) {
+    const tn_operand x = tn_operand_of(f->in[0]);
+    const int32_t device = tn_frame_device(f);
+    char *mask;
+    bool ok;
+    f->count = 0;
+    if (!x.numel) return true;
+    mask = (char *)tnc_alloc(device, x.numel);
+    if (!mask) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    ok = tnc_chosen_look(f, keys_differ(tnc_stream(f), x, mask), &f->count);
+    tnc_free(device, mask);
+    return ok;
+}
+static bool sparse_distinct_prepare(tn_frame *f) {
+    const int64_t n = tn_numel(f->in[0]);
+    return !n || tn_device_scratch(f, (n / TNC_TILE + 2) * 8 + n) != NULL;
+}
+static void sparse_distinct_run(tn_frame *f) {
+    const tn_operand x = tn_operand_of(f->in[0]), y = tn_operand_of(f->out[0]);
+    const cudaStream_t s = tnc_stream(f);
+    tnc_keys_sink sink;
+    if (!x.numel) return;
+    tnc_chosen c = keys_differ(s, x, (char *)f->scratch + (x.numel / TNC_TILE + 2) * 8);
+    c.counts = (int64_t *)f->scratch;
+    sink.from = x.at;
+    sink.to = (int64_t *)y.at;
+    tnc_chosen_count(s, c);
+    tnc_chosen_run(s, c, sink);
+}
+
+static const tn_device_row segments_table[] = {
+    {"segment_reduce", false, segment_reduce_look, segment_reduce_prepare, segment_reduce_run},
+    {"sparse_keys", false, sparse_keys_look, NULL, sparse_keys_run},
+    {"sparse_distinct", false, sparse_distinct_look, sparse_distinct_prepare, sparse_distinct_run}};
+TNC_FAMILY(segments, segments_table)
+
 /* src/cuda/index.cu - elements chosen by tensors of indices and masks: gather, index_select, embedding, index, one_hot, masked_fill, masked_select, nonzero */
 
 struct tnc_index_take {
@@ -17678,6 +17995,9 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
 #define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFCX(a) TNI_FNT(tni_scaled_erfc)(a)
+#define V_NDTR(a) TNI_FNT(tni_normal)(a)
+#define V_LOG_NDTR(a) TNI_FNT(tni_log_normal)(a)
 #define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
@@ -18849,6 +19169,9 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
 #define V_ERFC(a) TNI_FNT(tni_erfc)(a)
+#define V_ERFCX(a) TNI_FNT(tni_scaled_erfc)(a)
+#define V_NDTR(a) TNI_FNT(tni_normal)(a)
+#define V_LOG_NDTR(a) TNI_FNT(tni_log_normal)(a)
 #define V_ERFINV(a) TNI_FNT(tni_erfinv)(a)
 #define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
 #define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
@@ -18863,9 +19186,6 @@ TNI_WASM_SHIFT(shr_i64, shr_i64, int64_t, 2)
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
 
 /* src/simd/special.h - the words of rows of the letter f: functions of f64 that are compiled once, for the scalar set */
-#define V_ERFCX(a) TNI_FN(tni_erfcx)(a)
-#define V_NDTR(a) TNI_FN(tni_ndtr)(a)
-#define V_LOG_NDTR(a) TNI_FN(tni_log_ndtr)(a)
 #define V_NDTRI(a) TNI_FN(tni_ndtri)(a)
 #define V_ZETA(s, q) TNI_FN(tni_zeta)(s, q)
 #define V_I0(a) TNI_FN(tni_i0)(a)
@@ -20051,6 +20371,8 @@ struct tnc_product {
     bool split;
 };
 
+TNC_PRIV void tnc_product_alone(tnc_product *p, cudaStream_t s);
+
 TNC_PRIV bool tnc_blas_takes(const tn_frame *f, const tnc_product *p, int64_t *bytes);
 TNC_PRIV bool tnc_blas_run(const tn_frame *f, const tnc_product *p);
 
@@ -20968,6 +21290,11 @@ static void product_run(const tnc_product &p, int way, cudaStream_t s) {
     }
 }
 
+TNC_PRIV void tnc_product_alone(tnc_product *p, cudaStream_t s) {
+    product_reads(p);
+    product_run(*p, p->k ? PRODUCT_SMALL : PRODUCT_FOLD, s);
+}
+
 static void product_of(tnc_product *p, const tn_frame *f, tn_tensor *a, tn_tensor *b, bool turned) {
     const tn_operand at = tn_operand_of(a), bt = tn_operand_of(b), c = tn_operand_of(f->out[0]);
     const int64_t parts = at.dtype == TN_C64 || at.dtype == TN_C128 ? 2 : 1;
@@ -21059,6 +21386,82 @@ TNC_FAMILY(products, product_table)
 #undef PRODUCT_ROW
 #undef PRODUCT_UNROLL
 #undef PRODUCT_UNROLL_BY
+
+/* src/cuda/grouped.cu - products of matrices in groups, whose ends a tensor gives, with the CPU's bits (ops/linalg/grouped.c): one product in tiles for each group */
+
+#include <new>
+#include <vector>
+
+static thread_local std::vector<int64_t> grouped_ends;
+
+static bool grouped_mm_look(tn_frame *f) {
+    tnc_here inputs;
+    bool ok = true;
+    if (!f->in[2]) return true;
+    if (!tnc_here_begin(f, &inputs, 1u << 2)) return false;
+    try {
+        const tn_operand o = tn_operand_of(f->in[2]);
+        ok = f->row->look(f);
+        grouped_ends.assign(1, 0);
+        for (int64_t g = 0; ok && g < o.numel; g++) {
+            int32_t end;
+            memcpy(&end, o.at + g * o.stride[0] * o.bytes, sizeof end);
+            grouped_ends.push_back(end);
+        }
+    } catch (const std::bad_alloc &) {
+        ok = tn_fail(f, TN_MEMORY, "no memory of the host for the ends of groups");
+    }
+    tnc_here_end(f, &inputs);
+    return ok;
+}
+
+static const char *grouped_at(const tn_operand &t, int d, int64_t g, int64_t begin) {
+    return t.at + (t.ndim == 3 ? g * t.stride[0] : begin * t.stride[d]) * t.bytes;
+}
+static void grouped_mm_run(tn_frame *f) {
+    const tn_operand x = tn_operand_of(f->in[0]), w = tn_operand_of(f->in[1]),
+                     y = tn_operand_of(f->out[0]);
+    const cudaStream_t s = tnc_stream(f);
+    const bool ends = f->in[2] != NULL;
+    const int64_t groups = ends ? (int64_t)grouped_ends.size() - 1 : x.size[0];
+    const int i = x.ndim - 2, j = w.ndim - 2;
+    if (!y.numel) return;
+    if (y.ndim == 2) {
+        const double zero[2] = {0, 0};
+        tnc_fill(tn_frame_device(f), f->out[0], zero);
+    }
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t begin = ends ? grouped_ends[(size_t)g] : 0,
+                      cut = ends ? grouped_ends[(size_t)g + 1] - begin : 0;
+        tnc_product p;
+        memset(&p, 0, sizeof p);
+        p.m = x.ndim == 2 && w.ndim == 3 ? cut : x.size[i];
+        p.k = x.ndim == 2 && w.ndim == 2 ? cut : x.size[i + 1];
+        p.n = x.ndim == 3 && w.ndim == 2 ? cut : w.size[j + 1];
+        if (!p.m || !p.n) continue;
+        p.batches = p.parts = 1;
+        p.dtype = x.dtype;
+        p.blocks = (p.k + TN_PRODUCT_BLOCK - 1) / TN_PRODUCT_BLOCK;
+        p.a = grouped_at(x, w.ndim == 3 ? 0 : 1, g, begin);
+        p.b = grouped_at(w, x.ndim == 3 ? 1 : 0, g, begin);
+        p.a_row = x.stride[i];
+        p.a_col = x.stride[i + 1];
+        p.b_row = w.stride[j];
+        p.b_col = w.stride[j + 1];
+        p.c_row = y.size[y.ndim - 1];
+        p.c_col = 1;
+        p.c = y.at + (y.ndim == 3   ? g * p.m * p.n
+                      : x.ndim == 2 ? begin * p.c_row
+                                    : begin) *
+                         y.bytes;
+        p.alpha = p.beta = 1;
+        tnc_product_alone(&p, s);
+    }
+}
+
+static const tn_device_row grouped_table[] = {
+    {"grouped_mm", false, grouped_mm_look, NULL, grouped_mm_run}};
+TNC_FAMILY(grouped, grouped_table)
 
 /* src/cuda/blocks.cu - products, triangular systems and LU of batches of matrices (blocks.cuh) */
 

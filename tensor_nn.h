@@ -14,7 +14,7 @@
  *   [2]  optim          215  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       5211  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
- *   [5]  train          124  checkpoints; a training loop that reports to a callback
+ *   [5]  train          125  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
  *                            a batch, and backward leaves their mean on all
  *   [7]  cxx_nn         723  C++ only: modules that own themselves, and modules of your own by
@@ -6007,7 +6007,7 @@ TNI_EXTERN_C_END
  *   optimizer.state.<i>.<name>, optimizer.group.<g>.<option>     see tn_optimizer_state_dict
  *   schedule.count (i64), schedule.initial (f64, groups)
  *   rng.cpu                       u8 (5056): torch.get_rng_state's bytes
- *   rng.loader                    the same of the loader's own generator, if it has one
+ *   rng.loader, rng.test          the same of own generators of the loader, the test loader
  *   train.<name>                  numbers of the program: 0-dim f64 (train.epoch: epochs done)
  * and the notes "format" = "tensor.h checkpoint" and "version" = "1". */
 
@@ -6029,6 +6029,7 @@ typedef struct tn_state {
     tn_named_number *numbers; /* train.<name>; loading sets the values, NaN if the file has none */
     int64_t nnumbers;
     tn_generator *loader_generator; /* a loader's own; unchanged if the file has none */
+    tn_generator *test_generator;   /* the same of a test loader */
 } tn_state;
 /* Saving is atomic. Loading is all or nothing: if the file lacks a part or does not fit, it changes
  * nothing and returns false with an error. A resumed run has the bits of an unbroken one.
@@ -13913,13 +13914,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 5059ca54e738 is the hash of the chapters above: who includes this refers to a symbol of
+/* cd4907d17de3 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_5059ca54e738;
+TN_API const char tn_nn_layout_cd4907d17de3;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_5059ca54e738;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cd4907d17de3;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13937,7 +13938,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_5059ca54e738 = 1;
+const char tn_nn_layout_cd4907d17de3 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -19041,11 +19042,15 @@ TN_MODULE(rms_norm,
 
 /* src/nn/pool.c - pooling over windows of lines, images and volumes, and its way back */
 
+static bool pool_alone(bool return_indices) {
+    return !return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+    return pool_alone(s->o.return_indices);
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
@@ -19096,8 +19101,7 @@ TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
 static bool max_pool1d_build(tn_module *m) {
     TN_SELF(max_pool1d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+    return pool_alone(s->o.return_indices);
 }
 static bool max_pool1d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool1d, s, a, f);
@@ -19184,8 +19188,7 @@ TN_MODULE(lp_pool2d,
 static bool max_pool3d_build(tn_module *m) {
     TN_SELF(max_pool3d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+    return pool_alone(s->o.return_indices);
 }
 static bool max_pool3d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool3d, s, a, f);
@@ -19237,15 +19240,14 @@ TN_MODULE(lp_pool3d,
           .repr = "norm_type=, kernel_size=, stride=, ceil_mode=", .forward = lp_pool3d_forward,
           .sample = TNI_FOR_TESTS("2 [2]: (1,2,4,2,3) | 2 [3,2,1] stride=[2]: (2,3,4,3)"))
 
-#define POOL_MODULE_ADAPTIVE(name)                                                      \
-    static bool name##_build(tn_module *m) {                                            \
-        TN_SELF(name, s, m);                                                            \
-        return !s->o.return_indices ||                                                  \
-               tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
-    }                                                                                   \
-    static bool name##_forward(tn_mframe *f) {                                          \
-        TN_FORWARD(name, s, a, f);                                                      \
-        return (f->out[0] = tnp_##name(a->input, s->o.output_size).result) != NULL;     \
+#define POOL_MODULE_ADAPTIVE(name)                                                  \
+    static bool name##_build(tn_module *m) {                                        \
+        TN_SELF(name, s, m);                                                        \
+        return pool_alone(s->o.return_indices);                                     \
+    }                                                                               \
+    static bool name##_forward(tn_mframe *f) {                                      \
+        TN_FORWARD(name, s, a, f);                                                  \
+        return (f->out[0] = tnp_##name(a->input, s->o.output_size).result) != NULL; \
     }
 
 POOL_MODULE_ADAPTIVE(adaptive_max_pool1d)
@@ -19346,22 +19348,21 @@ static tn_tensor *fractional_samples(tn_tensor *x, tn_tensor *given, int dims) {
     sizes[2] = dims;
     return tnp_rand(tn_ints_of(sizes, 3), NULL, tn_dtype_of(x), tn_device_of(x));
 }
-#define POOL_FRACTIONAL(name, dims)                                                         \
-    static bool name##_build(tn_module *m) {                                                \
-        TN_SELF(name, s, m);                                                                \
-        if (s->o.return_indices)                                                            \
-            return tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
-        return fractional_options(s->o.output_size, s->o.output_ratio, dims);               \
-    }                                                                                       \
-    static bool name##_forward(tn_mframe *f) {                                              \
-        TN_FORWARD(name, s, a, f);                                                          \
-        int64_t to[3] = {0, 0, 0};                                                          \
-        const tn_ints size =                                                                \
-            fractional_sizes(a->input, s->o.output_size, s->o.output_ratio, dims, to);      \
-        tn_tensor *samples = fractional_samples(a->input, s->_random_samples, dims);        \
-        if (!samples) return false;                                                         \
-        f->out[0] = tnp_##name(a->input, s->o.kernel_size, size, samples).result;           \
-        return f->out[0] != NULL;                                                           \
+#define POOL_FRACTIONAL(name, dims)                                                    \
+    static bool name##_build(tn_module *m) {                                           \
+        TN_SELF(name, s, m);                                                           \
+        return pool_alone(s->o.return_indices) &&                                      \
+               fractional_options(s->o.output_size, s->o.output_ratio, dims);          \
+    }                                                                                  \
+    static bool name##_forward(tn_mframe *f) {                                         \
+        TN_FORWARD(name, s, a, f);                                                     \
+        int64_t to[3] = {0, 0, 0};                                                     \
+        const tn_ints size =                                                           \
+            fractional_sizes(a->input, s->o.output_size, s->o.output_ratio, dims, to); \
+        tn_tensor *samples = fractional_samples(a->input, s->_random_samples, dims);   \
+        if (!samples) return false;                                                    \
+        f->out[0] = tnp_##name(a->input, s->o.kernel_size, size, samples).result;      \
+        return f->out[0] != NULL;                                                      \
     }
 
 POOL_FRACTIONAL(fractional_max_pool2d, 2)
@@ -22450,7 +22451,8 @@ static bool checkpoint_save(const checkpoint_place *to, const tn_state *s) {
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
          (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
-         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
+         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator)) &&
+         (!s->test_generator || checkpoint_add_generator(&l, "test", s->test_generator));
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
                             tnp_from(&s->numbers[i].value, tn_empty_dims(), TN_F64, TN_CPU));
@@ -22496,7 +22498,7 @@ static bool checkpoint_bad(const char *path, const char *what) {
 typedef struct checkpoint_rest {
     int64_t count;
     const double *initial;
-    const uint8_t *rng, *loader;
+    const uint8_t *rng, *loader, *test;
 } checkpoint_rest;
 
 static bool checkpoint_check_schedule(const char *path, tn_named_list list, const tn_schedule *s,
@@ -22541,12 +22543,15 @@ static bool checkpoint_number_fits(const char *path, const char *name, const tn_
 
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
                                   checkpoint_rest *r) {
-    const tn_tensor *loader = tn_named_find(list, "rng.loader");
+    const tn_tensor *loader = tn_named_find(list, "rng.loader"),
+                    *test = tn_named_find(list, "rng.test");
     memset(r, 0, sizeof *r);
     if (s->schedule && !checkpoint_check_schedule(path, list, s->schedule, r)) return false;
     if (s->generator && !checkpoint_check_generator(path, tn_named_find(list, "rng.cpu"), &r->rng))
         return false;
     if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
+        return false;
+    if (s->test_generator && test && !checkpoint_check_generator(path, test, &r->test))
         return false;
     for (int64_t i = 0; i < s->nnumbers; i++) {
         const char *name = s->numbers[i].name;
@@ -22561,6 +22566,7 @@ static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const ch
                               tni_schedule_groups(s->schedule));
     if (r->rng) tn_generator_set_state(s->generator, r->rng);
     if (r->loader) tn_generator_set_state(s->loader_generator, r->loader);
+    if (r->test) tn_generator_set_state(s->test_generator, r->test);
     for (int64_t i = 0; i < s->nnumbers; i++) {
         const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
         s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
@@ -23743,6 +23749,7 @@ static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     s.numbers = epoch;
     s.nnumbers = 1;
     s.loader_generator = tn_loader_generator(a->loader);
+    s.test_generator = tn_loader_generator(a->test);
     return s;
 }
 
@@ -31116,7 +31123,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_5059ca54e738 TNI_JOIN(TN_PREFIX, tn_nn_layout_5059ca54e738)
+#define tn_nn_layout_cd4907d17de3 TNI_JOIN(TN_PREFIX, tn_nn_layout_cd4907d17de3)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -32131,14 +32138,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"5059ca54e738", at, 502};
+    static const tn_exports all = {"cd4907d17de3", at, 502};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 502 || strcmp(e->layout, "5059ca54e738") != 0) return false;
+    if (!e || e->n != 502 || strcmp(e->layout, "cd4907d17de3") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

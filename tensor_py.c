@@ -691,7 +691,7 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
     "inplace operation"
 
 static const struct {
-    const char *ours, *torch; /* part of a message; what stands before it then */
+    const char *ours, *torch; /* part of a message, * any text; what stands before it then */
     bool value;               /* torch raises a ValueError */
 } py_words[] = {
     {"was modified in place after the call", PY_WRITTEN, false},
@@ -723,7 +723,6 @@ static const struct {
     {"is larger than the padded input, ", "Output size is too small.", false},
     {"expected sizes of at least 1, except for N",
      "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input.", false},
-    {"stride (0", "stride should not be zero.", false},
     {"kernel_size must have 1 or", "kernel_size must either be a single int, or a tuple of ints.",
      false},
     {"(batch mode) tensor with non-zero dimensions behind",
@@ -734,7 +733,11 @@ static const struct {
      "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
      "tensor type.",
      false},
-    {"output_size (-", "elements of output_size must be greater than or equal to 0.", false},
+    {"stride (*) must be from 1*  in conv", "non-positive stride is not supported.", false},
+    {"stride (0*) must be from 1", "stride should not be zero.", false},
+    {"stride (*) must be from 1", "stride should be greater than zero.", false},
+    {"output_size (*) must be from 0",
+     "elements of output_size must be greater than or equal to 0.", false},
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},
@@ -743,11 +746,23 @@ static const struct {
     {", expected a probability in [0, 1]", NULL, true},
 };
 
+/* Whether the parts of words, which * divides, stand in message one after the other. */
+static bool py_words_in(const char *message, const char *words) {
+    for (;;) {
+        const size_t n = strcspn(words, "*");
+        while (*message && strncmp(message, words, n)) message++;
+        if (strncmp(message, words, n)) return false;
+        if (!words[n]) return true;
+        message += n;
+        words += n + 1;
+    }
+}
+
 PY_PRIV size_t py_words_of(const char *message, char *to, size_t room, PyObject **type) {
     static const char nan[] = "anomaly: the gradient of ", input[] = " for input ";
     to[0] = '\0';
     for (size_t i = 0; i < sizeof py_words / sizeof *py_words; i++)
-        if (strstr(message, py_words[i].ours)) {
+        if (py_words_in(message, py_words[i].ours)) {
             const size_t n = py_words[i].torch ? strlen(py_words[i].torch) : 0;
             if (py_words[i].value) *type = PyExc_ValueError;
             if (!n) return 0;

@@ -27,7 +27,7 @@ static cart cart_start(void) {
     TN_SCOPE {
         tn_tensor *t = tn_uniform_(tn_empty(TN_DIMS(4)), .from = -0.05, .to = 0.05);
         const float *at = (const float *)tn_data(t);
-        if (at) c.place = at[0], c.speed = at[1], c.angle = at[2], c.turn = at[3];
+        if (at) c = (cart){at[0], at[1], at[2], at[3]};
     }
     return c;
 }
@@ -46,8 +46,10 @@ static bool cart_move(cart *c, bool right) {
     return fabs(c->place) < 2.4 && fabs(c->angle) < 0.21;
 }
 static void cart_look(const cart *c, float *seen) {
-    seen[0] = (float)c->place, seen[1] = (float)c->speed;
-    seen[2] = (float)c->angle, seen[3] = (float)c->turn;
+    seen[0] = (float)c->place;
+    seen[1] = (float)c->speed;
+    seen[2] = (float)c->angle;
+    seen[3] = (float)c->turn;
 }
 static void cart_draw(const cart *c) {
     char line[] = "[                                                 ]";
@@ -79,6 +81,22 @@ static int best(tn_module *net, const cart *c) {
             action = (int)tn_item_int(tn_argmax(tn_forward(net, tn_from_f32(seen, TN_DIMS(4)))));
     return action;
 }
+/* The better action, or by chance any: at first always, later one in fifty. */
+static int choose(tn_module *net, const cart *c, int step) {
+    const double any = fmax(0.02, 1 - step / 3000.0);
+    if (tn_item(tn_rand(TN_DIMS(1))) < any) return (int)tn_item_int(tn_randint(2, TN_DIMS(1)));
+    return best(net, c);
+}
+/* Moves the cart and remembers what came of it. False once it has fallen. */
+static bool live(tn_module *net, cart *c, int step) {
+    const int action = choose(net, c, step);
+    cart_look(c, memory.before[step]);
+    const bool alive = cart_move(c, action);
+    cart_look(c, memory.after[step]);
+    memory.action[step] = action;
+    memory.alive[step] = alive;
+    return alive;
+}
 /* How far the network's word is from the truth at remembered moments: a step gives 0.01, and what
  * follows counts 0.99, so that a pole which never falls is worth 1. */
 static tn_tensor *loss_of(tn_module *net, tn_module *slow, int remembered) {
@@ -107,17 +125,12 @@ static double learn(tn_module *net) {
     double mean = 0;
     for (int step = 0; step < STEPS && tn_ok(); step++)
         TN_SCOPE {
-            const double any = fmax(0.02, 1 - step / 3000.0); /* the chance of any action */
-            const bool explore = tn_item(tn_rand(TN_DIMS(1))) < any;
-            const int action =
-                explore ? (int)tn_item_int(tn_randint(2, TN_DIMS(1))) : best(net, &c);
-            cart_look(&c, memory.before[step]);
-            memory.action[step] = action;
-            memory.alive[step] = cart_move(&c, action);
-            cart_look(&c, memory.after[step]);
+            const bool alive = live(net, &c, step);
             length++;
-            if (memory.alive[step] == 0 || length == LONGEST) {
-                episodes++, lengths += length, length = 0;
+            if (!alive || length == LONGEST) {
+                episodes++;
+                lengths += length;
+                length = 0;
                 c = cart_start();
             }
             if (step >= FIRST) {

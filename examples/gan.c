@@ -59,8 +59,7 @@ static void learn(tn_module *generator, tn_module *critic) {
         tn_optim_adam(tn_parameters(critic), .lr = 1e-3, .betas = TN_FLOATS(0.5, 0.9));
     for (int i = 1; i <= STEPS && tn_ok(); i++)
         TN_SCOPE {
-            double gap =
-                0; /* between what the critic gives to data and to the generator's points */
+            double gap = 0; /* what the critic gives to data more than to points */
             for (int k = 0; k < CRITIC_STEPS; k++) {
                 tn_tensor *truth = data_draw(BATCH), *fake = tn_detach(generate(generator, BATCH));
                 tn_tensor *lead =

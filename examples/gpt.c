@@ -133,24 +133,32 @@ static void learn(tn_module *net, tn_tensor *text, int steps) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Prints the words and draws letter after letter; the network sees the last SEEN of them. */
+/* What the network sees: the last letters, at most SEEN. */
+typedef struct window {
+    int64_t letter[SEEN];
+    int n;
+} window;
+static void append(window *w, int64_t letter) {
+    if (w->n == SEEN) memmove(w->letter, w->letter + 1, (size_t)--w->n * sizeof letter);
+    w->letter[w->n++] = letter;
+}
+static int64_t draw_next(tn_module *net, const window *w) {
+    tn_tensor *score = tn_forward(net, tn_from(w->letter, TN_DIMS(1, w->n), TN_I64));
+    score = tn_select(tn_select(score, 0, 0), 0, -1);
+    tn_tensor *chance = tn_softmax(tn_div_scalar(score, 0.7), 0); /* 0.7: fewer odd words */
+    return tn_item_int(tn_multinomial(chance, 1));
+}
+/* Prints the words and draws letter after letter. */
 static void write_on(tn_module *net, const char *words, int count) {
-    int64_t seen[SEEN], n = 0;
+    window w = {{0}, 0};
     fputs(words, stdout);
-    for (; *words; words++) {
-        if (n == SEEN) memmove(seen, seen + 1, sizeof seen - sizeof *seen), n--;
-        seen[n++] = *words & 127;
-    }
+    for (; *words; words++) append(&w, *words & 127);
     for (int i = 0; i < count && tn_ok(); i++)
         tn_inference_mode
             TN_SCOPE {
-                tn_tensor *score = tn_forward(net, tn_from(seen, TN_DIMS(1, n), TN_I64));
-                score = tn_select(tn_select(score, 0, 0), 0, -1);
-                tn_tensor *chance =
-                    tn_softmax(tn_div_scalar(score, 0.7), 0); /* 0.7: fewer odd words */
-                if (n == SEEN) memmove(seen, seen + 1, sizeof seen - sizeof *seen), n--;
-                seen[n++] = tn_item_int(tn_multinomial(chance, 1));
-                putchar((int)seen[n - 1]);
+                const int64_t letter = draw_next(net, &w);
+                append(&w, letter);
+                putchar((int)letter);
             }
     putchar('\n');
 }
@@ -166,9 +174,13 @@ int main(int argc, char **argv) {
         TN_SCOPE {
             tn_tensor *text = tn_to_dtype(tn_load_bytes(path), TN_I64);
             text = tn_masked_select(text, tn_lt_scalar(text, LETTERS));
-            if (text) printf("%lld letters\n", (long long)tn_numel(text));
-            learn(net, text, count);
-            tn_module_save_file(net, file);
+            if (text && tn_numel(text) <= SEEN)
+                tn_error_set(TN_INVALID, path, 0, "expected more than %d letters", SEEN);
+            if (tn_ok()) {
+                printf("%lld letters\n", (long long)tn_numel(text));
+                learn(net, text, count);
+                tn_module_save_file(net, file);
+            }
         }
     tn_module_free(net);
     tn_module *reader = gpt_new(); /* what was learnt is in the file */

@@ -10,6 +10,7 @@ from ._C import Tensor
 from ._tensor import check_leaf
 
 STRIDED, COO, CSR, CSC = range(4)
+_PARTS = {COO: 2, CSR: 3, CSC: 3}  # how many tensors one is made of; the last are its values
 LAYOUTS = (_C.strided, _C.sparse_coo, _C.sparse_csr, _C.sparse_csc)
 NAMES = ("Strided", "Sparse", "SparseCsr", "SparseCsc")  # as torch's messages call them
 _check = [None]  # check_sparse_tensor_invariants.enable()
@@ -53,7 +54,7 @@ class _Sparse(Tensor):
         return self._part(0, "_indices", COO)
 
     def _values(self):
-        return _C._sparse_part(self, 1 if _C._sparse_layout(self) == COO else 2)
+        return _C._sparse_part(self, _PARTS[_C._sparse_layout(self)] - 1)
 
     def _of_coalesced(self, name):
         if not self.is_coalesced():
@@ -236,7 +237,7 @@ def make(layout, parts, size, coalesced=False, name=None):
 
 def parts_of(t):
     """indices and values, or the three parts of the other layouts."""
-    return tuple(_C._sparse_part(t, k) for k in range(2 if _C._sparse_layout(t) == COO else 3))
+    return tuple(_C._sparse_part(t, k) for k in range(_PARTS[_C._sparse_layout(t)]))
 
 
 def again(t, values, name=None):

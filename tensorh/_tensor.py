@@ -256,10 +256,10 @@ def _copied(plain, memo, cls):
     size = plain.itemsize
     whole = _C._memory_bytes(plain) // size
     if issubclass(cls, _C.Parameter) or not plain.is_cpu or not plain.numel():
-        return plain.clone()
+        return _C.Tensor.clone(plain)
     key = "memory", plain.data_ptr() - plain.storage_offset() * size, plain.dtype
     if key not in memo:
-        copy = plain.clone()
+        copy = _C.Tensor.clone(plain)
         if (copy.numel(), copy.stride(), 0) == (whole, plain.stride(), plain.storage_offset()):
             memo[key] = copy, plain  # whose address is another's after its end
             return copy

@@ -7,8 +7,10 @@
  *     cc -O2 -I. examples/sentences/main.c -o sentences -lm -pthread
  *     ./sentences all-MiniLM-L6-v2 "A cat purrs." "A kitten is happy." "Rates rose again."
  *
- * The folder has config.json, vocab.txt and model.safetensors. With --save FILE as the first two
- * arguments the vectors are written to a safetensors file: "sentences", with a row for each. */
+ * The folder has config.json, vocab.txt and model.safetensors. A sentence is cut where the model
+ * has no more places; the Python package of this model cuts it at 256 pieces. With --save FILE as
+ * the first two arguments the vectors are written to a safetensors file: "sentences", with a row
+ * for each. */
 #define TENSOR_IMPLEMENTATION
 #define TENSOR_NN_IMPLEMENTATION
 #include "tensor_nn.h"

@@ -5,7 +5,7 @@
  *   optimizer.state.<i>.<name>, optimizer.group.<g>.<option>     see tn_optimizer_state_dict
  *   schedule.count (i64), schedule.initial (f64, groups)
  *   rng.cpu                       u8 (5056): torch.get_rng_state's bytes
- *   rng.loader                    the same of the loader's own generator, if it has one
+ *   rng.loader, rng.test          the same of own generators of the loader, the test loader
  *   train.<name>                  numbers of the program: 0-dim f64 (train.epoch: epochs done)
  * and the notes "format" = "tensor.h checkpoint" and "version" = "1". */
 #ifndef TNI_API_TRAIN_H
@@ -31,6 +31,7 @@ typedef struct tn_state {
     tn_named_number *numbers; /* train.<name>; loading sets the values, NaN if the file has none */
     int64_t nnumbers;
     tn_generator *loader_generator; /* a loader's own; unchanged if the file has none */
+    tn_generator *test_generator;   /* the same of a test loader */
 } tn_state;
 /* Saving is atomic. Loading is all or nothing: if the file lacks a part or does not fit, it changes
  * nothing and returns false with an error. A resumed run has the bits of an unbroken one.

@@ -206,16 +206,6 @@ typedef struct lanes_job {
     char *scratch;
 } lanes_job;
 
-/* Where number i lies, counted row-major over n dimensions. The outermost needs no remainder. */
-static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int64_t i) {
-    int64_t at = 0;
-    for (int d = n - 1; d > 0; d--) {
-        at += i % size[d] * step[d];
-        i /= size[d];
-    }
-    return n ? at + i * step[0] : 0;
-}
-
 /* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered
  * into `tile`. */
 static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n,
@@ -230,13 +220,13 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
     /* In place: of the compute type, side by side, within one run. */
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
         TNI_PATH(lanes_in_place);
-        return from + lanes_offset(l->nred, l->red, l->red_step, first);
+        return from + tni_offset_of(l->nred, l->red, l->red_step, first);
     }
     TNI_PATH(lanes_gather);
     /* Run after run, each from its own start or from where the last block ended. */
     while (done < n) {
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
-        const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
+        const char *at = from + tni_offset_of(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
         lanes_take(job->context->kernels, l, to, at, step, now);
         done += now;
@@ -261,7 +251,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     TNI_PATH(lanes_gather_rows);
     *step = n * l->size;
     for (int64_t r = 0; r < rows; r++) {
-        const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
+        const char *at = from + tni_offset_of(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
         lanes_take(job->context->kernels, l, to, at, l->bytes, n);
     }
@@ -295,7 +285,7 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
     int64_t each = l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK, apart = n * r->part;
     int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks,
             begin = b;
-    const char *from = l->x + lanes_offset(l->nkeep, l->keep, l->keep_step, o) + col * l->bytes;
+    const char *from = l->x + tni_offset_of(l->nkeep, l->keep, l->keep_step, o) + col * l->bytes;
     for (; b < end; b++) {
         int64_t first = b * each, count = l->n - first < each ? l->n - first : each;
         char *to = parts + (b - begin) * apart;
@@ -327,7 +317,7 @@ static void lanes_task(void *arg, int64_t i) {
     /* The only subtree is the result. Otherwise it waits in scratch for lanes_join_task. */
     if (l->subtrees == 1)
         job->r->store(job->r, l, parts, n,
-                      lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+                      tni_offset_of(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
     else
         memcpy(job->scratch + ((o * l->subtrees + s) * l->width + col) * l->part, parts,
                (size_t)(n * l->part));
@@ -343,7 +333,7 @@ static void lanes_join_task(void *arg, int64_t i) {
     char *parts = job->scratch + (o * l->subtrees * l->width + col) * l->part;
     lanes_tree(job, parts, l->subtrees, l->width * l->part, n, each, l->n);
     job->r->store(job->r, l, parts, n,
-                  lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+                  tni_offset_of(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
 }
 
 TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch) {

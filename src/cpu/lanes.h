@@ -11,6 +11,7 @@
 
 #include "../call/call.h"
 #include "../kernels/kernels.h"
+#include "walk.h"
 
 enum {
     TNI_LANE_DIMS = TN_MAX_DIMS + 1

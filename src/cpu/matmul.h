@@ -15,6 +15,9 @@ TN_PRIV void tni_matmul_turned(tn_tensor *t, const tn_tensor *matrix, int64_t di
 TN_PRIV int64_t tni_matmul_packed_bytes(tn_context *c, const tni_matmul_plan *p, int64_t bytes);
 /* Where matrix number `batch` begins in an operand with these batch strides, in elements. */
 TN_PRIV int64_t tni_matmul_offset(const tni_matmul_plan *p, const int64_t *stride, int64_t batch);
+/* Floats of scratch for a product of matrices of 16 bits, which computes in float: both operands
+ * and the result, each on a cache line. False: too many. */
+TN_PRIV bool tni_matmul_half_floats(int64_t m, int64_t k, int64_t n, int64_t *floats);
 /* A task has so many multiply-adds at least, unless there are too few tasks for the threads. */
 enum { TNI_MATMUL_WORK = 1 << 18 };
 /* c = [c +] alpha * a * b of integers, which wrap */

@@ -1,5 +1,6 @@
 /* matmul_plan.c - the plan of a product: batches of m x k times k x n, of any strides. */
 #include "matmul.h"
+#include "walk.h"
 
 /* t as a batch of matrices, rows x cols with their steps: a vector is a row on the left, a column
  * on the right, whose other step is 0. */
@@ -83,11 +84,13 @@ TN_PRIV void tni_matmul_turned(tn_tensor *t, const tn_tensor *matrix, int64_t di
     t->stride = dims + 2;
 }
 
-TN_PRIV int64_t tni_matmul_offset(const tni_matmul_plan *p, const int64_t *stride, int64_t batch) {
-    int64_t at = 0;
-    for (int d = p->nbatch - 1; d >= 0; d--) {
-        at += batch % p->size[d] * stride[d];
-        batch /= p->size[d];
-    }
-    return at;
+TNI_NOINLINE TN_PRIV int64_t tni_matmul_offset(const tni_matmul_plan *p, const int64_t *stride,
+                                               int64_t batch) { /* in several loops */
+    return tni_offset_of(p->nbatch, p->size, stride, batch);
+}
+
+TN_PRIV bool tni_matmul_half_floats(int64_t m, int64_t k, int64_t n, int64_t *floats) {
+    int64_t mk, kn, mn;
+    return tni_mul(m, k, &mk) && tni_mul(k, n, &kn) && tni_mul(m, n, &mn) &&
+           tni_add(mk, kn, floats) && tni_add(*floats, mn, floats) && tni_add(*floats, 48, floats);
 }

@@ -20,6 +20,15 @@ static void walk_drop(tni_walk *w, int d) {
     }
 }
 
+TN_PRIV int64_t tni_offset_of(int n, const int64_t *size, const int64_t *stride, int64_t i) {
+    int64_t at = 0;
+    for (int d = n - 1; d > 0; d--) {
+        at += i % size[d] * stride[d];
+        i /= size[d];
+    }
+    return n > 0 ? at + i * stride[0] : 0; /* the outermost needs no remainder */
+}
+
 TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
                             const tn_tensor *const *operands, int n) {
     w->ndim = ndim;

@@ -21,6 +21,9 @@ typedef struct tni_walk {
 TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
                             const tn_tensor *const *operands, int n);
 TN_PRIV void tni_walk_next(tni_walk *w);
+/* The offset of element i of n dimensions, counted row-major, in the unit of the strides; i is one
+ * of them. */
+TN_PRIV int64_t tni_offset_of(int n, const int64_t *size, const int64_t *stride, int64_t i);
 /* n elements of `bytes` bytes, steps in bytes, of any sign. */
 TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           int64_t bytes);

@@ -17,6 +17,7 @@
     X(ctc)              \
     X(scans)            \
     X(running)          \
+    X(segments)         \
     X(index)            \
     X(scatter)          \
     X(sort)             \
@@ -26,6 +27,7 @@
     X(optimize)         \
     X(random)           \
     X(products)         \
+    X(grouped)          \
     X(factors)          \
     X(reflectors)       \
     X(lu)               \

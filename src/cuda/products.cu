@@ -628,6 +628,11 @@ static void product_run(const tnc_product &p, int way, cudaStream_t s) {
     }
 }
 
+TNC_PRIV void tnc_product_alone(tnc_product *p, cudaStream_t s) {
+    product_reads(p);
+    product_run(*p, p->k ? PRODUCT_SMALL : PRODUCT_FOLD, s);
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* a times b, or its transpose; the result is the call's. */

@@ -24,6 +24,9 @@ struct tnc_product {
     bool split;                  /* a job is one block of k of its elements, and writes sums */
 };
 
+/* Makes p's floats in tiles, each job with all of k, so without room for sums. */
+TNC_PRIV void tnc_product_alone(tnc_product *p, cudaStream_t s);
+
 /* --- the vendor's library (blas.cu) ----------------------------------------------------------- */
 
 /* Whether the library is there and multiplies such matrices; then *bytes is the workspace that

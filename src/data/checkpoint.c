@@ -128,7 +128,8 @@ static bool checkpoint_save(const checkpoint_place *to, const tn_state *s) {
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
          (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
-         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
+         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator)) &&
+         (!s->test_generator || checkpoint_add_generator(&l, "test", s->test_generator));
     /* The program's own numbers, as doubles. */
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
@@ -181,7 +182,7 @@ static bool checkpoint_bad(const char *path, const char *what) {
 typedef struct checkpoint_rest {
     int64_t count;
     const double *initial;
-    const uint8_t *rng, *loader;
+    const uint8_t *rng, *loader, *test;
 } checkpoint_rest;
 
 /* The schedule's count and first rates, one for each of its groups, all finite. */
@@ -228,16 +229,19 @@ static bool checkpoint_number_fits(const char *path, const char *name, const tn_
            tni_nn_error(TN_FORMAT, "'%s': train.%.200s is not a number", path, name);
 }
 
-/* A loader's generator may be missing, as files of loaders without one are loaded too. A number
+/* Loaders' generators may be missing, as files of loaders without one are loaded too. A number
  * that is missing becomes NaN. */
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
                                   checkpoint_rest *r) {
-    const tn_tensor *loader = tn_named_find(list, "rng.loader");
+    const tn_tensor *loader = tn_named_find(list, "rng.loader"),
+                    *test = tn_named_find(list, "rng.test");
     memset(r, 0, sizeof *r);
     if (s->schedule && !checkpoint_check_schedule(path, list, s->schedule, r)) return false;
     if (s->generator && !checkpoint_check_generator(path, tn_named_find(list, "rng.cpu"), &r->rng))
         return false;
     if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
+        return false;
+    if (s->test_generator && test && !checkpoint_check_generator(path, test, &r->test))
         return false;
     /* Numbers of the program: a number that is missing fits. */
     for (int64_t i = 0; i < s->nnumbers; i++) {
@@ -254,6 +258,7 @@ static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const ch
                               tni_schedule_groups(s->schedule));
     if (r->rng) tn_generator_set_state(s->generator, r->rng);
     if (r->loader) tn_generator_set_state(s->loader_generator, r->loader);
+    if (r->test) tn_generator_set_state(s->test_generator, r->test);
     for (int64_t i = 0; i < s->nnumbers; i++) {
         const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
         s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;

@@ -259,6 +259,7 @@ static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     s.numbers = epoch;
     s.nnumbers = 1;
     s.loader_generator = tn_loader_generator(a->loader);
+    s.test_generator = tn_loader_generator(a->test);
     return s;
 }
 

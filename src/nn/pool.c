@@ -3,12 +3,17 @@
 #include "../api/ops/creation.h"
 #include "../api/ops/layers.h"
 
+/* Modules give the pooled tensor alone. */
+static bool pool_alone(bool return_indices) {
+    return !return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+}
+
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     /* Windows lie side by side if no stride is given; fixed here, so the printed text shows it. */
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+    return pool_alone(s->o.return_indices);
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
@@ -65,8 +70,7 @@ static bool max_pool1d_build(tn_module *m) {
     TN_SELF(max_pool1d, s, m);
     /* As in MaxPool2d. */
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+    return pool_alone(s->o.return_indices);
 }
 static bool max_pool1d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool1d, s, a, f);
@@ -163,8 +167,7 @@ static bool max_pool3d_build(tn_module *m) {
     TN_SELF(max_pool3d, s, m);
     /* As in MaxPool2d. */
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
+    return pool_alone(s->o.return_indices);
 }
 static bool max_pool3d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool3d, s, a, f);
@@ -223,15 +226,14 @@ TN_MODULE(lp_pool3d,
 /* --- adaptive maxima -------------------------------------------------------------------------- */
 
 /* build and forward of AdaptiveMaxPool1d .. 3d. */
-#define POOL_MODULE_ADAPTIVE(name)                                                      \
-    static bool name##_build(tn_module *m) {                                            \
-        TN_SELF(name, s, m);                                                            \
-        return !s->o.return_indices ||                                                  \
-               tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
-    }                                                                                   \
-    static bool name##_forward(tn_mframe *f) {                                          \
-        TN_FORWARD(name, s, a, f);                                                      \
-        return (f->out[0] = tnp_##name(a->input, s->o.output_size).result) != NULL;     \
+#define POOL_MODULE_ADAPTIVE(name)                                                  \
+    static bool name##_build(tn_module *m) {                                        \
+        TN_SELF(name, s, m);                                                        \
+        return pool_alone(s->o.return_indices);                                     \
+    }                                                                               \
+    static bool name##_forward(tn_mframe *f) {                                      \
+        TN_FORWARD(name, s, a, f);                                                  \
+        return (f->out[0] = tnp_##name(a->input, s->o.output_size).result) != NULL; \
     }
 
 POOL_MODULE_ADAPTIVE(adaptive_max_pool1d)
@@ -352,22 +354,21 @@ static tn_tensor *fractional_samples(tn_tensor *x, tn_tensor *given, int dims) {
     sizes[2] = dims;
     return tnp_rand(tn_ints_of(sizes, 3), NULL, tn_dtype_of(x), tn_device_of(x));
 }
-#define POOL_FRACTIONAL(name, dims)                                                         \
-    static bool name##_build(tn_module *m) {                                                \
-        TN_SELF(name, s, m);                                                                \
-        if (s->o.return_indices)                                                            \
-            return tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported"); \
-        return fractional_options(s->o.output_size, s->o.output_ratio, dims);               \
-    }                                                                                       \
-    static bool name##_forward(tn_mframe *f) {                                              \
-        TN_FORWARD(name, s, a, f);                                                          \
-        int64_t to[3] = {0, 0, 0};                                                          \
-        const tn_ints size =                                                                \
-            fractional_sizes(a->input, s->o.output_size, s->o.output_ratio, dims, to);      \
-        tn_tensor *samples = fractional_samples(a->input, s->_random_samples, dims);        \
-        if (!samples) return false;                                                         \
-        f->out[0] = tnp_##name(a->input, s->o.kernel_size, size, samples).result;           \
-        return f->out[0] != NULL;                                                           \
+#define POOL_FRACTIONAL(name, dims)                                                    \
+    static bool name##_build(tn_module *m) {                                           \
+        TN_SELF(name, s, m);                                                           \
+        return pool_alone(s->o.return_indices) &&                                      \
+               fractional_options(s->o.output_size, s->o.output_ratio, dims);          \
+    }                                                                                  \
+    static bool name##_forward(tn_mframe *f) {                                         \
+        TN_FORWARD(name, s, a, f);                                                     \
+        int64_t to[3] = {0, 0, 0};                                                     \
+        const tn_ints size =                                                           \
+            fractional_sizes(a->input, s->o.output_size, s->o.output_ratio, dims, to); \
+        tn_tensor *samples = fractional_samples(a->input, s->_random_samples, dims);   \
+        if (!samples) return false;                                                    \
+        f->out[0] = tnp_##name(a->input, s->o.kernel_size, size, samples).result;      \
+        return f->out[0] != NULL;                                                      \
     }
 
 POOL_FRACTIONAL(fractional_max_pool2d, 2)

@@ -191,17 +191,76 @@ TNI_INLINE V TNI_FNT(tni_erfcx_long)(V a, V *l) {
     off = V_MUL(V_MUL(off, high), K(1.333333333e-01, 1.33333333333333333e-01));
     const V slope =
         V_FNMA(V_FNMA(t, h, K(1.128379167e+00, 1.12837916709551257e+00)), d, V_ADD(h, h));
-    V e = V_ADD(V_FNMA(h, d, s), V_FMA(slope, off, rest));
+    V e = V_ADD(V_FNMA(h, d, s), V_SEL(V_LT(a, V_SET(30)), V_FMA(slope, off, rest), rest));
     e = V_FNMA(h, TNI_FNT(tni_sum_error)(t, V_ONE, d), e);
     *l = V_MUL(e, i);
     return h;
 }
+/* 2^n (e + el) (h + l), and in *rest what its rounding left */
+TNI_INLINE V TNI_FNT(tni_tail)(V e, V el, V h, V l, V n, V *rest) {
+    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t);
+    *rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n);
+    return V_LDEXP(whole, n);
+}
+/* whole - (y + rest) for whole = 1 or 2 */
+TNI_INLINE V TNI_FNT(tni_rest_of)(V whole, V y, V rest) {
+    const V u = V_SUB(whole, y);
+    return V_ADD(u, V_SUB(V_SUB(V_SUB(whole, u), y), rest));
+}
 /* e^(-x^2) erfcx(x) in two parts, rounded once; 2 less that of -x */
 TNI_HELPER V TNI_FNT(tni_erfc)(V x) {
     const V a = V_MIN(K(10.5, 28), V_ABS(x)), s = V_MUL(a, a);
-    V n, el, l, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
-                h = TNI_FNT(tni_erfcx_long)(a, &l);
-    const V t = V_FMA(e, l, V_MUL(el, h)), whole = V_FMA(e, h, t), y = V_LDEXP(whole, n);
-    const V rest = V_LDEXP(V_ADD(V_FMA(e, h, V_NEG(whole)), t), n), u = V_SUB(V_SET(2), y);
-    return V_SEL(V_LT(x, V_ZERO()), V_ADD(u, V_SUB(V_SUB(V_SUB(V_SET(2), u), y), rest)), y);
+    V n, el, l, rest, e = TNI_FNT(tni_exp_two)(V_NEG(s), V_FNMA(a, a, s), &el, &n),
+                      h = TNI_FNT(tni_erfcx_long)(a, &l),
+                      y = TNI_FNT(tni_tail)(e, el, h, l, n, &rest);
+    return V_SEL(V_LT(x, V_ZERO()), TNI_FNT(tni_rest_of)(V_SET(2), y, rest), y);
+}
+/* e^(x^2) erfc(x); below 0 it is 2 e^(x^2) less that of -x */
+TNI_HELPER V TNI_FNT(tni_scaled_erfc)(V x) {
+    const V most = K(1e18, 1e100), a = V_MIN(most, V_ABS(x)), b = V_MIN(K(10.2, 27.3), a);
+    const V s = V_MUL(b, b);
+    V l, h = TNI_FNT(tni_erfcx_long)(a, &l), y = V_ADD(h, l);
+    const M under = V_LT(x, V_ZERO());
+    if (M_ANY(under)) {
+        V n, el, e = TNI_FNT(tni_exp_two)(s, V_FMA(b, b, V_NEG(s)), &el, &n);
+        const V first = V_LDEXP(V_ADD(e, e), n), u = V_SUB(first, h);
+        const V off = V_SUB(V_SUB(first, u), h);
+        const V z = V_ADD(u, V_ADD(V_SUB(off, l), V_LDEXP(V_ADD(el, el), n)));
+        y = V_SEL(under, V_SEL(V_EQ(first, K_INF), first, z), y);
+    }
+    return V_SEL(M_AND(V_GT(x, most), V_GT(x, V_ZERO())), V_DIV(V_SET(0.56418958354775628695), x),
+                 y);
+}
+/* erfcx(a / sqrt(2)), a >= 0 */
+TNI_INLINE V TNI_FNT(tni_normal_long)(V a, V *l) {
+    const V c = K(7.071067691e-01, 7.07106781186547573e-01);
+    const V t = V_MUL(a, c),
+            rest = V_FMA(a, K(1.210161749e-08, -4.83364665672645676e-17), V_FMA(a, c, V_NEG(t)));
+    V low, h = TNI_FNT(tni_erfcx_long)(t, &low);
+    const V slope = V_FMA(V_ADD(t, t), h, K(-1.128379167e+00, -1.12837916709551257e+00));
+    *l = V_SEL(V_LT(a, V_SET(30)), V_FMA(rest, slope, low), low);
+    return h;
+}
+/* erfc(|x| / sqrt(2)) / 2, and what its rounding left */
+TNI_INLINE V TNI_FNT(tni_normal_tail)(V x, V *rest) {
+    const V a = V_MIN(K(15, 39), V_ABS(x)), s = V_MUL(a, a), half = V_SET(-0.5);
+    V n, el, l,
+        e = TNI_FNT(tni_exp_two)(V_MUL(half, s), V_MUL(half, V_FMA(a, a, V_NEG(s))), &el, &n),
+        h = TNI_FNT(tni_normal_long)(a, &l);
+    return TNI_FNT(tni_tail)(e, el, h, l, V_SUB(n, V_ONE), rest);
+}
+TNI_HELPER V TNI_FNT(tni_normal)(V x) {
+    V rest, y = TNI_FNT(tni_normal_tail)(x, &rest);
+    return V_SEL(V_LT(x, V_ZERO()), y, TNI_FNT(tni_rest_of)(V_ONE, y, rest));
+}
+/* Below 0 log(erfcx(-x / sqrt(2)) / 2) - x^2 / 2 */
+TNI_HELPER V TNI_FNT(tni_log_normal)(V x) {
+    const V a = V_MIN(K(1e18, 1e100), V_ABS(x)), s = V_MUL(x, x), half = V_SET(-0.5);
+    V rest, l, h = TNI_FNT(tni_normal_long)(a, &l),
+               log = TNI_FNT(tni_log)(V_MUL(V_SET(0.5), V_ADD(h, l)));
+    const V low = V_FMA(half, V_FMA(x, x, V_NEG(s)), log);
+    const V y = V_FMA(half, s, V_SEL(V_EQ(s, K_INF), V_ZERO(), low));
+    const M above = V_GE(x, V_ZERO());
+    if (!M_ANY(above)) return y;
+    return V_SEL(above, TNI_FNT(tni_log1p)(V_NEG(TNI_FNT(tni_normal_tail)(x, &rest))), y);
 }

@@ -74,19 +74,6 @@ TNI_SPECIAL double TNI_FN(tni_erfc_inverse)(double q) {
 }
 /* --- the normal distribution ------------------------------------------------------------------ */
 
-/* erfc(-x / sqrt(2)) / 2; e^(-x^2 / 2) from x itself */
-TNI_SPECIAL double TNI_FN(tni_ndtr)(double x) {
-    const double t = x * 0.70710678118654752440;
-    if (x >= -1) return t < 0.5 ? 0.5 * (1 + TNI_FNT(tni_erf)(t)) : 1 - 0.5 * TNI_FNT(tni_erfc)(t);
-    if (x < -39) return 0;
-    const double s = x * x, l = fma(x, x, -s);
-    return TNI_FNT(tni_exp_long)(-0.5 * s, -0.5 * l) * 0.5 * TNI_FN(tni_erfcx)(-t);
-}
-TNI_SPECIAL double TNI_FN(tni_log_ndtr)(double x) {
-    const double t = x * 0.70710678118654752440;
-    if (x < -1) return TNI_FNT(tni_log)(0.5 * TNI_FN(tni_erfcx)(-t)) - 0.5 * x * x;
-    return TNI_FNT(tni_log1p)(-TNI_FN(tni_ndtr)(-x));
-}
 TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
     if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;

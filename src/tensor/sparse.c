@@ -73,9 +73,12 @@ static bool sparse_rows_fit(tni_block *b, tn_layout layout, tn_tensor *const *pa
            sparse_is_vector(b, places, part[1], part[2]->size[0]);
 }
 
+/* So many parts has a tensor of that layout; the last one is its values. */
+static int sparse_parts(int layout) { return layout == TN_SPARSE_COO ? 2 : 3; }
+
 TN_PRIV bool tni_sparse_may_be(tni_block *b, int layout, tn_tensors parts, tn_ints size) {
     int64_t numel;
-    const int n = layout == TN_SPARSE_COO ? 2 : 3;
+    const int n = sparse_parts(layout);
     if (layout <= TN_STRIDED || layout > TN_SPARSE_CSC)
         return tni_error(b, TN_INVALID, "%s: the layout is none of tn_layout", sparse_what);
     if (parts.n != n || !parts.at)
@@ -99,7 +102,7 @@ TN_PRIV bool tni_sparse_may_be(tni_block *b, int layout, tn_tensors parts, tn_in
 
 TN_PRIV tn_tensor *tni_sparse_header(tni_block *b, int layout, tn_tensor *const *part, int ndim,
                                      const int64_t *size, const struct tni_sparse_ways *ways) {
-    const int n = layout == TN_SPARSE_COO ? 2 : 3;
+    const int n = sparse_parts(layout);
     tn_tensor *t = tni_header(b, part[n - 1]->dtype, ndim, size, NULL);
     tni_extra *e;
     if (!t) return NULL;

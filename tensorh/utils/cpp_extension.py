@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import tempfile
 
-from .. import __version__, get_include
+from .. import _C, __version__, get_include
 
 __all__ = [  # noqa: F822 - BuildExtension is made when it is asked for
     "BuildExtension", "CUDAExtension", "CppExtension", "check_compiler_is_gcc",
@@ -209,6 +209,11 @@ def _import(name, path, is_python_module):
 
         ctypes.CDLL(path)
         return path
+    if not hasattr(_C, "_api"):
+        raise RuntimeError(
+            f"extension '{name}': this tensorh was built from separate objects, which hands over "
+            "no functions; pip install it"
+        )
     loader = importlib.machinery.ExtensionFileLoader(name, path)
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     module = importlib.util.module_from_spec(spec)

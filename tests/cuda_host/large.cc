@@ -174,6 +174,44 @@ static void volumes_are_convolved_with_the_bits(void) {
         }
 }
 
+/* Keys over several tiles, in a few runs and in many; segments and groups that are long. */
+static void runs_segments_and_groups_have_the_bits(void) {
+    static const tn_dtype floats[] = {TN_F32, TN_F64, TN_F16, TN_BF16};
+    static const char *const ways[] = {"sum", "mean", "prod", "max", "min"};
+    const int64_t n = 10001;
+    for (int i = 0; i < 4; i++)
+        TN_SCOPE {
+            tn_tensor *key = tnp_randint_low(0, i % 2 ? 5 : 100000, tn_ints_of(&n, 1), NULL, TN_I64,
+                                             TN_CPU),
+                      *sorted = tnp_sort(key, -1, false).values, *every;
+            every = i / 2 ? tnp_slice(sorted, 0, 1, TN_NONE, 2) : sorted;
+            CHECK(same(tnp_sparse_distinct(every), tnp_sparse_distinct(up(every))));
+            CHECK(same(tnp_sparse_distinct(key), tnp_sparse_distinct(up(key))));
+        }
+    for (int i = 0; i < 20; i++)
+        TN_SCOPE {
+            const int32_t end[4] = {30, 30, 300, 500};
+            const int64_t four = 4;
+            tn_tensor *x = numbers(3, 500, 400, floats[i / 5]),
+                      *y = numbers(3, 400, 70, floats[i / 5]),
+                      *offs = tnp_from(end, tn_ints_of(&four, 1), TN_I32, TN_CPU),
+                      *a = tnp_select(x, 0, 0), *b = tnp_select(y, 0, 0),
+                      *segments = tnp_narrow(offs, 0, 0, 3);
+            CHECK(same(
+                tnp_segment_reduce(a, ways[i % 5], NULL, NULL, offs, 0, false, tn_none()),
+                tnp_segment_reduce(up(a), ways[i % 5], NULL, NULL, up(offs), 0, false, tn_none())));
+            if (i % 5) continue;
+            CHECK(same(tnp_grouped_mm(a, y, segments, NULL, TN_NO_DTYPE),
+                       tnp_grouped_mm(up(a), up(y), up(segments), NULL, TN_NO_DTYPE)));
+            CHECK(same(tnp_grouped_mm(x, y, NULL, NULL, TN_NO_DTYPE),
+                       tnp_grouped_mm(up(x), up(y), NULL, NULL, TN_NO_DTYPE)));
+            segments =
+                tnp_mul_scalar(tnp_ones_like(segments, TN_NO_DTYPE, TN_NO_DEVICE), tn_int(60));
+            CHECK(same(tnp_grouped_mm(x, b, segments, NULL, TN_NO_DTYPE),
+                       tnp_grouped_mm(up(x), up(b), up(segments), NULL, TN_NO_DTYPE)));
+        }
+}
+
 int main(void) {
     static const check_test tests[] = {
         CHECK_TEST(cholesky_by_blocks_has_the_bits),
@@ -183,6 +221,7 @@ int main(void) {
         CHECK_TEST(transforms_of_any_length_have_the_bits),
         CHECK_TEST(long_lines_are_resampled_with_the_bits),
         CHECK_TEST(exponentials_of_a_batch_have_the_bits),
+        CHECK_TEST(runs_segments_and_groups_have_the_bits),
         CHECK_TEST(volumes_are_convolved_with_the_bits),
     };
     char why[200] = "";

@@ -11,6 +11,8 @@ check "gpt: and again" run gpt_two "$out/gpt" --write "$out/gpt.safetensors" "TH
 check "gpt: the same letters" cmp "$out/gpt_one.log" "$out/gpt_two.log"
 check "gpt: a text that is missing ends with 1" fails 1 "none.md" "$out/gpt" none.md "$out/none.safetensors"
 check "gpt: it leaves no file then" test ! -e "$out/none.safetensors"
+printf 'too short' > "$out/short.txt"
+check "gpt: a text that is too short ends with 1" fails 1 "more than 64 letters" "$out/gpt" "$out/short.txt" "$out/none.safetensors"
 check "gpt: a file that is missing ends with 1" fails 1 "none.safetensors" "$out/gpt" --write "$out/none.safetensors" "A" 9
 check "lstm ends with 0" run lstm "$out/lstm"
 check "lstm: the loss falls as in Python" is "$(sed -n 's/^step .*loss //p' "$log" | tr '\n' ' ')" "1.8564 0.4913 0.2203 0.1470 "

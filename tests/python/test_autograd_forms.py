@@ -201,6 +201,26 @@ def test_slots_of_a_subclass_are_copied():
     assert other.element is not t.element
 
 
+class Wrapper(torch.Tensor):
+    __slots__ = ("inner",)
+
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_subclass(cls, inner.to("meta"), inner.requires_grad)
+        made.inner = inner
+        return made
+
+    def clone(self):
+        return type(self)(self.inner.clone())
+
+
+def test_a_subclass_with_a_clone_of_its_own_is_copied():
+    t = Wrapper(torch.ones(2))
+    t.note = "text"
+    other = copy.deepcopy(t)
+    assert type(other) is Wrapper and other.inner.tolist() == [1, 1] and other.note == "text"
+
+
 def test_embedding_bag_takes_its_old_order():
     table, at = torch.arange(6.0).reshape(3, 2), torch.tensor([0, 2, 1])
     offsets = torch.tensor([0, 2])

@@ -67,6 +67,15 @@ def test_the_example(tmp_path):
     assert m.__file__.startswith(str(tmp_path)) and m.__file__.endswith(".so")
 
 
+@pytest.mark.skipif(hasattr(torch._C, "_api"), reason="the package hands over its functions")
+def test_a_package_of_separate_objects_says_so(tmp_path):
+    (tmp_path / "a.c").write_text("int a;\n")
+    if not all(list(WANTING.values())[:2]):
+        pytest.skip("nothing is compiled here")
+    with pytest.raises(RuntimeError, match="separate objects"):
+        ext.load("a", tmp_path / "a.c", build_directory=tmp_path)
+
+
 @compiled
 def test_it_is_compiled_when_something_has_changed(tmp_path, calls, monkeypatch):
     monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "cache"))

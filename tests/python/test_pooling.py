@@ -85,3 +85,19 @@ def test_sizes_that_stay_and_bytes():
     input, weight, target = torch.rand(4, 3), torch.rand(5, 3), torch.tensor([0, 4, 2, 1])
     loss = F.linear_cross_entropy(input, weight, target, options=options)
     assert torch.equal(loss, F.linear_cross_entropy(input, weight, target))
+
+
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool1d", "avg_pool3d", "conv2d"])
+def test_wrong_strides_and_sizes_are_refused_in_torch_s_words(name):
+    dims = int(name[-2])
+    x, few = torch.ones(1, 1, *(5,) * dims), torch.ones(1, 1, *(2,) * dims)
+    for stride in (0, -1, -3, (0,) * dims):
+        zero = stride in (0, (0,) * dims)
+        words = "should not be zero" if zero else "should be greater than zero"
+        call = getattr(F, name)
+        with pytest.raises(RuntimeError, match="non-positive" if name == "conv2d" else words):
+            call(x, few if name == "conv2d" else 2, stride=stride)
+    if name != "conv2d":
+        for size in (-1, -2, (3,) * (dims - 1) + (-7,)):
+            with pytest.raises(RuntimeError, match="must be greater than or equal to 0"):
+                getattr(F, f"adaptive_avg_pool{dims}d")(x, size)

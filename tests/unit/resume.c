@@ -291,6 +291,28 @@ static void a_loaders_own_generator_goes_on(void) {
     end(w);
 }
 
+/* One run of `epochs` epochs with a test loader in an order of its own; to: its generator's end. */
+static void tested(const char *path, int64_t epochs, uint8_t *to) {
+    world w = begin(false);
+    tn_generator *g = tn_generator_new(9);
+    tn_loader *test = tn_loader_new(points(), .batch_size = 10, .shuffle = true, .generator = g);
+    CHECK(tn_train(w.net, w.o, w.loader, .test = test, .checkpoint = path, .resume = true,
+                   .epochs = epochs));
+    tn_generator_state(g, to);
+    tn_loader_free(test);
+    tn_generator_free(g);
+    end(w);
+}
+static void a_test_loaders_generator_goes_on(void) {
+    uint8_t began_at[TN_GENERATOR_BYTES], whole[TN_GENERATOR_BYTES], parts[TN_GENERATOR_BYTES];
+    const char *path = path_of("test");
+    tested(NULL, 3, whole);
+    tested(path, 1, began_at);
+    tested(path, 3, parts);
+    CHECK(memcmp(began_at, whole, sizeof whole) != 0);
+    CHECK(memcmp(parts, whole, sizeof whole) == 0);
+}
+
 static int refuse; /* what opening a file for reading fails with */
 static int table_open(const char *path, int flags, int mode, void *user) {
     char to[200];
@@ -401,6 +423,7 @@ static const check_test tests[] = {
     CHECK_TEST(schedules_keep_the_groups_that_they_move),
     CHECK_TEST(parameters_that_are_views_are_refused),
     CHECK_TEST(a_loaders_own_generator_goes_on),
+    CHECK_TEST(a_test_loaders_generator_goes_on),
     CHECK_TEST(resume_asks_the_contexts_files),
     CHECK_TEST(evaluation_covers_the_whole_set),
     CHECK_TEST(training_begins_an_epoch),

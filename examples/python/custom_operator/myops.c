@@ -1,6 +1,8 @@
 /* myops.c - an operator written in C for Python: log(exp(a) + exp(b)) without overflow.
  *
- *     cc -shared -fPIC -O2 $(python3 -m tensorh --cflags) myops.c -o myops.so -lm */
+ *     cc -shared -fPIC -O2 $(python3 -m tensorh --cflags) myops.c -o myops.so -lm
+ *
+ * or, where a program runs, torch.utils.cpp_extension.load("myops", "myops.c"). */
 #include "tensorh.h"
 
 #include <math.h>

@@ -38,24 +38,15 @@ static void bernoulli_run(tn_frame *f) {
     const int64_t bytes = tni_dtype_size(t), read = tni_dtype_size(p);
     /* Element i in row-major order: `at` is its place in p, `to` in the result. */
     for (int64_t i = 0; i < t->numel && !tni_stopped_at(i); i++) {
-        int64_t at = p->offset, rest = i;
+        const int64_t at = tni_offset_of(t->ndim, p->size, p->stride, i),
+                      to = tni_offset_of(t->ndim, t->size, t->stride, i);
         double v;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            at += rest % p->size[d] * p->stride[d];
-            rest /= p->size[d];
-        }
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * read, read, p->dtype, 1);
+        tni_lanes_load(&v, TN_F64, tni_bytes_at(p) + at * read, read, p->dtype, 1);
         /* As many random bits as torch draws: 53 for doubles, 24 for others. */
         double u = p->dtype == TN_F64
                        ? tni_random_u53(f->generator)
                        : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
         double one = u < v;
-        int64_t to = 0;
-        rest = i;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            to += rest % t->size[d] * t->stride[d];
-            rest /= t->size[d];
-        }
         tni_lanes_save(tni_bytes_at(t) + to * bytes, bytes, t->dtype, &one, TN_F64, 1);
     }
 }

@@ -32,7 +32,7 @@ TN_OPERATOR(special_erfcx, "special_erfcx(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_erfcx(x)",
                    .differs = "gradcheck [(35)]: at -6 it is 1e16, beside which others are lost | "
                               "gradcheck [(3,5)]: the same"),
-            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(f, V_ERFCX(self)),
+            .forms = TN_OUT, .needs = "self:self,result", TN_POINTWISE(F, V_ERFCX(self)),
             .grad = special_erfcx_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 /* sqrt(pi) / 2 e^(y^2), y the result */
@@ -56,7 +56,7 @@ static void special_ndtr_grad(tn_gradient *g) {
 /* The distribution function of the normal distribution: erfc(-self / sqrt(2)) / 2. */
 TN_OPERATOR(special_ndtr, "special_ndtr(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_ndtr(x)"),
-            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_NDTR(self)),
+            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_NDTR(self)),
             .grad = special_ndtr_grad, .domain = "self:-1.5..2",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64", .node = "MulBackward1")
 
@@ -68,7 +68,7 @@ static void special_log_ndtr_grad(tn_gradient *g) {
 /* log(ndtr(self)), with all digits also where ndtr is 0 or 1. */
 TN_OPERATOR(special_log_ndtr, "special_log_ndtr(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_special_log_ndtr(x)"),
-            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(f, V_LOG_NDTR(self)),
+            .forms = TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_LOG_NDTR(self)),
             .grad = special_log_ndtr_grad, .domain = "self:-1.5..2",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 

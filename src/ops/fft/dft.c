@@ -302,6 +302,7 @@ static void dft_task(tn_frame *f, int64_t i, void *scratch) {
                   left = dft_count_lines(f->in[0], tni_dim(f->in[0]->ndim, a->dim)) - first,
                   lines = left < p->side ? left : p->side;
     char *one = (char *)scratch, *two = dft_at(p, one, 2 * half), *room = dft_at(p, two, 2 * half);
+    if (p->rows) TNI_PATH(dft_matrix);
     dft_enter(f, p, first, lines, one);
     one = p->m == p->b ? dft_transform(f, p, one, two, room) : dft_convolve(f, p, one, two, room);
     dft_leave(f, p, first, lines, one);
@@ -316,6 +317,7 @@ static void dft_run_large(tn_frame *f, dft_job *j, int64_t i, char *one) {
     const bool pairs = tni_is_complex(x->dtype) ? !a->hermitian : p->of,
                whole = p->m == p->b && x->stride[d] == 1 && x->size[d] >= p->n;
     char *two = dft_at(p, one, 2 * p->m), *at;
+    TNI_PATH(dft_large);
     j->turned = a->inverse && !p->of && !p->to;
     j->scale = j->im_scale = a->scale;
     j->from = pairs && whole ? dft_at(p, tni_bytes_at(x), dft_line(x, d, i)) : NULL;
@@ -409,6 +411,6 @@ TN_OPERATOR(dft,
             .sample = "(8):c64 0 8 8 | (3,12) -1 12 7 | (2,37):c64 1 37 37 inverse=True | "
                       "(2,5,3) 1 6 4 scale=0.5 | (0,3) 1 3 3 | (35) 0 35 18 | (3,4) 0 2 3 True | "
                       "(2,5):c64 1 8 8 hermitian=True | (3,6):c64 -1 11 9 True 0.5 True | (2,4) 0 "
-                      "5 5 hermitian=True | (30):c64 0 74 75 hermitian=True")
+                      "5 5 hermitian=True | (30):c64 0 74 75 hermitian=True | (2,2):c64 1 36864 9")
 
 #include "../../base/rounded_end.inl"

@@ -261,7 +261,6 @@ static void dft_down(const dft_plan *p, int64_t first, int64_t side, char *x, ch
 static void dft_matrix(const dft_plan *p, char *x, char *y, char *room) {
     const int64_t columns = p->m / p->rows, down = dft_part(p->rows, columns),
                   along = dft_part(columns, p->rows);
-    TNI_PATH(dft_matrix);
     for (int64_t c = 0; c < columns; c += down)
         dft_down(p, c, columns - c < down ? columns - c : down, x, y, room);
     for (int64_t c = 0; c < p->rows; c += along) {
@@ -351,7 +350,6 @@ static void dft_large_along(tn_frame *f, int64_t i, void *scratch) {
 /* The line of the job: planes x to planes x, or to and from pairs. */
 static void dft_large(tn_frame *f, const dft_plan *p) {
     const int64_t side = dft_large_side(p), columns = p->m / p->large;
-    TNI_PATH(dft_large);
     tn_each(f, (columns + side - 1) / side, tni_effort(100.0 * (double)(p->large * side)),
             dft_large_down);
     tn_each(f, (p->large + side - 1) / side, tni_effort(100.0 * (double)(columns * side)),

@@ -46,6 +46,15 @@ static sort_room sort_room_of(void *scratch, int64_t n) {
     r.other = r.item + n;
     return r;
 }
+TN_PRIV char *tni_sort_lane_at(const tn_tensor *t, int d, int64_t i) {
+    int64_t at = 0;
+    for (int k = t->ndim - 1; k >= 0; k--) {
+        if (k == d) continue;
+        at += i % t->size[k] * t->stride[k];
+        i /= t->size[k];
+    }
+    return tni_bytes_at(t) + at * tni_dtype_size(t);
+}
 TN_PRIV tni_sort_lane tni_sort_lane_of(const tn_tensor *t, int d, const char *at, bool descending) {
     tni_sort_lane l;
     l.at = at;

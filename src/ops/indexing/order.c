@@ -64,14 +64,9 @@ static void order_lane(tn_frame *f, int64_t i, void *scratch) {
     TN_NOTE(order_note, note, f);
     const tn_tensor *x = f->in[0];
     const int64_t bytes = tni_dtype_size(x);
-    const char *at = tni_bytes_at(x);
-    int64_t rest = i, place;
+    const char *at = tni_sort_lane_at(x, note->dim, i);
+    int64_t place;
     tni_sort_lane l;
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        if (d == note->dim) continue;
-        at += rest % x->size[d] * x->stride[d] * bytes;
-        rest /= x->size[d];
-    }
     l = tni_sort_lane_of(x, note->dim, at, false);
     place = order_choose(note, &l, scratch);
     memcpy(tni_bytes_at(f->out[0]) + i * bytes, at + place * l.step, (size_t)bytes);

@@ -30,12 +30,8 @@ typedef struct search_job {
 
 /* Row-major row `row` of t's last dimension. */
 static const char *search_row(const tn_tensor *t, int64_t row) {
-    const char *at = tni_bytes_at(t);
-    for (int d = t->ndim - 2; d >= 0; d--) {
-        at += row % t->size[d] * t->stride[d] * tni_dtype_size(t);
-        row /= t->size[d];
-    }
-    return at;
+    return tni_bytes_at(t) +
+           tni_offset_of(t->ndim - 1, t->size, t->stride, row) * tni_dtype_size(t);
 }
 
 /* The element at `at`, of dtype `from`, in dtype `to`, a float or an integer; room is

@@ -46,15 +46,8 @@ static void sort_lane(tn_frame *f, int64_t i, void *scratch) {
     all[2] = f->out[1];
     for (int k = 0; k < 3; k++) {
         const tn_tensor *t = all[k];
-        const int64_t bytes = tni_dtype_size(t);
-        int64_t rest = i, offset = 0;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            if (d == note->dim) continue;
-            offset += rest % t->size[d] * t->stride[d];
-            rest /= t->size[d];
-        }
-        at[k] = tni_bytes_at(t) + offset * bytes;
-        step[k] = t->ndim ? t->stride[note->dim] * bytes : 0;
+        at[k] = tni_sort_lane_at(t, note->dim, i);
+        step[k] = t->ndim ? t->stride[note->dim] * tni_dtype_size(t) : 0;
     }
     l = tni_sort_lane_of(f->in[0], note->dim, at[0], note->descending);
     place = note->k < l.n ? tni_sort_first(&l, note->k, scratch) : tni_sort_order(&l, scratch);

@@ -20,6 +20,8 @@ typedef struct tni_sort_lane {
 /* For check: scratch for `lanes` lanes of n elements, for each worker of tn_each; 0 lanes: one for
  * the call. */
 TN_PRIV bool tni_sort_scratch(tn_frame *f, int64_t n, int64_t lanes);
+/* The first element of lane i along d, numbered row-major over the other dimensions. */
+TN_PRIV char *tni_sort_lane_at(const tn_tensor *t, int d, int64_t i);
 /* A lane of t along d; at: bytes of its first element. A tensor without dimensions is a lane. */
 TN_PRIV tni_sort_lane tni_sort_lane_of(const tn_tensor *t, int d, const char *at, bool descending);
 

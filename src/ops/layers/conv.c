@@ -233,11 +233,7 @@ static const void *cv_plain(const tn_tensor *t, void *room) {
     if (cv_is_plain(t)) return tni_bytes_at(t);
     /* Row by row of the last dimension, in row-major order. */
     for (int64_t i = 0; n > 0 && i < t->numel / n; i++, to += n * size) {
-        int64_t at = 0, left = i;
-        for (int d = t->ndim - 2; d >= 0; d--) {
-            at += left % t->size[d] * t->stride[d];
-            left /= t->size[d];
-        }
+        const int64_t at = tni_offset_of(t->ndim - 1, t->size, t->stride, i);
         tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes,
                        (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes, t->dtype, n);
     }

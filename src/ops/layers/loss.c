@@ -87,11 +87,8 @@ static bool nll_look_at(tn_frame *f, const tn_tensor *target, int64_t classes, i
     int64_t bytes = tni_dtype_size(target);
     /* target by its strides, before anything is written. */
     for (int64_t i = 0; i < target->numel; i++) {
-        int64_t at = 0, rest = i, t;
-        for (int d = target->ndim - 1; d >= 0; d--) {
-            at += rest % target->size[d] * target->stride[d];
-            rest /= target->size[d];
-        }
+        const int64_t at = tni_offset_of(target->ndim, target->size, target->stride, i);
+        int64_t t;
         /* The value that is ignored may lie outside the range. */
         tni_lanes_load(&t, TN_I64, tni_bytes_at(target) + at * bytes, bytes, target->dtype, 1);
         if (t != ignore && (t < 0 || t >= classes))

@@ -263,15 +263,10 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     char *room;
     if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
     room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
-    for (int64_t i = 0; i < t->numel; i++) {
-        /* Element i by its strides. */
-        int64_t at = 0, left = i;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            at += left % t->size[d] * t->stride[d];
-            left /= t->size[d];
-        }
-        memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
-    }
+    for (int64_t i = 0; i < t->numel; i++)
+        memcpy(room + i * size,
+               tni_bytes_at(t) + tni_offset_of(t->ndim, t->size, t->stride, i) * size,
+               (size_t)size);
     return room;
 }
 static bool max_pool2d_input_grad_check(tn_frame *f) {

@@ -45,12 +45,7 @@ static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_
         return;
     }
     for (int64_t e = 0; e < n; e++) {
-        /* Element i + e by its strides. */
-        int64_t at = 0, rest = i + e;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            at += rest % t->size[d] * t->stride[d];
-            rest /= t->size[d];
-        }
+        const int64_t at = tni_offset_of(t->ndim, t->size, t->stride, i + e);
         if (back)
             tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size,
                            compute, 1);

@@ -151,12 +151,9 @@ static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
      * planes of real parts come first, then those of imaginary ones. */
     const int last = t->ndim - 1, parts = pool_parts(t),
               dtype = parts == 2 ? (int)tni_real_of(t->dtype) : t->dtype;
-    int64_t at = 0, left = i, bytes = tni_dtype_size(t), size = p->compute == TN_F32 ? 4 : 8;
+    const int64_t at = tni_offset_of(last, t->size, t->stride, i), bytes = tni_dtype_size(t),
+                  size = p->compute == TN_F32 ? 4 : 8;
     char *wide = p->wide + i * t->size[last] * size;
-    for (int d = last - 1; d >= 0; d--) {
-        at += left % t->size[d] * t->stride[d];
-        left /= t->size[d];
-    }
     for (int k = 0; k < parts; k++, wide += t->numel * size) {
         char *narrow = tni_bytes_at(t) + at * bytes + k * bytes / parts;
         if (p->back)

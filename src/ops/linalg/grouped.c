@@ -56,11 +56,13 @@ static bool grouped_scratch(tn_frame *f, int64_t m, int64_t k, int64_t n) {
     const bool half = dtype == TN_F16 || dtype == TN_BF16;
     const bool columns = f->in[0]->ndim == 3 && f->in[1]->ndim == 2; /* of one wide result */
     const int64_t bytes = half ? 4 : tni_dtype_size(f->in[0]);
-    int64_t mk, kn, mn, all, tall;
-    if (!half && f->in[0]->stride[f->in[0]->ndim - 1] == 1) k = 0; /* no operand is packed */
-    if (!tni_add(m, 64, &tall) || !tni_mul(tall, k, &mk) || !tni_mul(k, n, &kn) ||
-        !tni_mul(m, n, &mn) || !tni_add(mk, half ? kn : 0, &all) ||
-        !tni_add(all, half ? mn : 0, &all) || !tni_add(all, 64, &all) ||
+    int64_t tall, mn, all = 0;
+    bool fits = true;
+    if (half)
+        fits = tni_matmul_half_floats(m, k, n, &all);
+    else if (f->in[0]->stride[f->in[0]->ndim - 1] != 1) /* an operand is packed */
+        fits = tni_add(m, 64, &tall) && tni_mul(tall, k, &all);
+    if (!fits || !tni_mul(m, n, &mn) || !tni_add(all, 64, &all) ||
         !tni_add(all, columns ? mn : 0, &all))
         return tn_fail(f, TN_MEMORY, "the product is too large");
     return tn_scratch(f, all, bytes);

@@ -25,7 +25,7 @@ static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b)
 /* Checks both operands, fills p and asks for scratch. */
 static bool mm_check(tn_frame *f, tni_matmul_plan *p, const tn_tensor *a, const tn_tensor *b) {
     char x[160], y[160];
-    int64_t ak, bk, kn, mn;
+    int64_t floats;
     if (!mm_check_dtypes(f, a, b)) return false;
     if (!tni_matmul_plan_of(p, a, b))
         return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
@@ -33,13 +33,10 @@ static bool mm_check(tn_frame *f, tni_matmul_plan *p, const tn_tensor *a, const 
                        tni_shape_text(y, sizeof y, b->ndim, b->size));
     if (a->dtype == TN_BOOL && p->m * p->n * p->batches != 0) /* as torch: an empty one passes */
         return tn_fail(f, TN_TYPE, "products of bool matrices are not supported");
-    /* Half types are computed in float: scratch for both operands and the result, each
-     * aligned to 16. */
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
-        if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) ||
-            !tni_add(ak, kn, &bk) || !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
+        if (!tni_matmul_half_floats(p->m, p->k, p->n, &floats))
             return tn_fail(f, TN_MEMORY, "the product is too large");
-        return tn_scratch(f, bk, 4);
+        return tn_scratch(f, floats, 4);
     }
     if (a->dtype == TN_F32 || a->dtype == TN_F64) {
         const int64_t bytes = tni_matmul_packed_bytes(f->block->context, p, tni_dtype_size(a));

@@ -6,6 +6,7 @@
 #include "reduction.h"
 #include "../../call/arguments.h"
 #include "../../cpu/drive.h"
+#include "../../cpu/matrix.h"
 #include "../../cpu/walk.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
@@ -69,17 +70,6 @@ PAIR_ROW(f64, double, fabs, power_f64)
 #undef PAIR_LOOP
 #include "../../base/rounded_end.inl"
 
-/* Where matrix `batch` of t begins, its row-major number in the broadcast batch of out. */
-static const char *pair_matrix(const tn_tensor *out, const tn_tensor *t, int64_t batch) {
-    const int64_t bytes = tni_dtype_size(t);
-    const char *at = tni_bytes_at(t);
-    for (int d = out->ndim - 3; d >= 0; d--) {
-        const int own = d - (out->ndim - t->ndim);
-        if (own >= 0 && t->size[own] != 1) at += batch % out->size[d] * t->stride[own] * bytes;
-        batch /= out->size[d];
-    }
-    return at;
-}
 /* The root of sums; p 0, 1 and infinity have none. */
 static void pair_root(const pair_job *job, void *sums, int64_t n) {
     const bool narrow = job->out->dtype == TN_F32;
@@ -102,7 +92,8 @@ static void pair_task(void *arg, int64_t i) {
     const int64_t bytes = tni_dtype_size(x1), batch = i / job->blocks,
                   first = i % job->blocks * PAIR_WIDE,
                   wide = job->others - first < PAIR_WIDE ? job->others - first : (int64_t)PAIR_WIDE;
-    const char *one = pair_matrix(job->out, x1, batch), *two = pair_matrix(job->out, x2, batch);
+    const char *one = tni_batch_at(x1, 2, job->out, batch),
+               *two = tni_batch_at(x2, 2, job->out, batch);
     char *to = tni_bytes_at(job->out) + (batch * job->rows * job->others + first) * bytes;
     const int64_t down1 = x1->stride[x1->ndim - 2] * bytes,
                   down2 = x2->stride[x2->ndim - 2] * bytes,

@@ -106,7 +106,7 @@ static bool segment_reduce_check(tn_frame *f) {
 static bool segment_places(tn_frame *f, int64_t *to) {
     TN_ARGS(segment_reduce, a, f);
     TN_NOTE(segment_note, note, f);
-    const tn_tensor *by = note->ends ? a->offsets : a->lengths, *all[1];
+    const tn_tensor *by = f->in[note->ends ? 3 : 1], *all[1]; /* a device may have copied them */
     const int64_t n = f->in[0]->size[note->axis];
     const int d = note->axis;
     int64_t stride[TN_MAX_DIMS];
