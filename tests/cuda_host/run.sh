@@ -60,7 +60,7 @@ backend() { # NAME COMMAND...
     shift
     "$@" > "$out/$name.log" 2>&1
     add "$name" $?
-    grep -E '^(ways|missing|sample)' "$out/$name.log" | cut -c 1-200 | head -40
+    grep -E '^(ways|missing|sample|survives|caught)' "$out/$name.log" | cut -c 1-200 | head -40
 }
 programs=$(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)
 if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"; done) > "$out/make.log" 2>&1; then
@@ -71,6 +71,8 @@ if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"
             backend "rows_$(echo "$way" | tr -c 'A-Z0-9\n' _)" env $way "$out/rows" $rows
         fi
     done
+    # Faults in kernels, of which nine of ten must be caught: TN_MUTANTS=n, on demand.
+    [ -z "${TN_MUTANTS:-}" ] || backend mutants python3 tests/cuda_host/mutants.py "$TN_MUTANTS" "$TN_SEED"
     for p in $programs; do
         [ -n "${TN_ROW:-}" ] || backend "$p" "$out/program_$p" tests/cuda_host/missing.txt
     done
