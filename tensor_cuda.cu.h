@@ -2353,8 +2353,7 @@ TNI_HELPER V TNI_FNT(tni_scaled_erfc)(V x) {
         const V z = V_ADD(u, V_ADD(V_SUB(off, l), V_LDEXP(V_ADD(el, el), n)));
         y = V_SEL(under, V_SEL(V_EQ(first, K_INF), first, z), y);
     }
-    return V_SEL(M_AND(V_GT(x, most), V_GT(x, V_ZERO())), V_DIV(V_SET(0.56418958354775628695), x),
-                 y);
+    return V_SEL(V_GT(x, most), V_DIV(V_SET(0.56418958354775628695), x), y);
 }
 TNI_INLINE V TNI_FNT(tni_normal_long)(V a, V *l) {
     const V c = K(7.071067691e-01, 7.07106781186547573e-01);
@@ -5231,8 +5230,7 @@ TNI_HELPER V TNI_FNT(tni_scaled_erfc)(V x) {
         const V z = V_ADD(u, V_ADD(V_SUB(off, l), V_LDEXP(V_ADD(el, el), n)));
         y = V_SEL(under, V_SEL(V_EQ(first, K_INF), first, z), y);
     }
-    return V_SEL(M_AND(V_GT(x, most), V_GT(x, V_ZERO())), V_DIV(V_SET(0.56418958354775628695), x),
-                 y);
+    return V_SEL(V_GT(x, most), V_DIV(V_SET(0.56418958354775628695), x), y);
 }
 TNI_INLINE V TNI_FNT(tni_normal_long)(V a, V *l) {
     const V c = K(7.071067691e-01, 7.07106781186547573e-01);
@@ -22380,7 +22378,9 @@ TNC_FN tnc_qr_head tnc_qr_reflection(const tnc_matrix<T, parts> &a, int64_t m, i
     tnc_qr_head h = {{0, 0}, {0, 0}, {0, 0}, false};
     if (rest == 0 && head.im == 0) return h;
     h.there = true;
-    h.beta.re = -copysign(tnc_qr_length(tnc_qr_length(head.re, head.im), rest), head.re);
+    h.beta.re = tnc_qr_length(tnc_qr_length(head.re, head.im), rest);
+    if (head.re == head.re) h.beta.re = copysign(h.beta.re, head.re);
+    h.beta.re = -h.beta.re;
     h.tau = tnc_pair_of{(double)(T)((h.beta.re - head.re) / h.beta.re),
                         (double)(T)(-head.im / h.beta.re)};
     h.under = tnc_pair_of{head.re - h.beta.re, head.im};

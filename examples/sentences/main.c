@@ -64,6 +64,7 @@ static tn_tensor *layer(const bert *b, int i, tn_tensor *x) {
 static tn_tensor *encode_sentence(const bert *b, const char *sentence) {
     int64_t ids[MOST_PIECES];
     const int n = tokenize(&b->words, sentence, ids, b->places);
+    if (!n) tn_error_set(TN_MEMORY, __FILE__, __LINE__, "no memory for the words of a sentence");
     tn_tensor *x = tn_embedding(weight(b, -1, "embeddings.word_embeddings", "weight"),
                                 tn_from_i64(ids, TN_DIMS(n)));
     tn_tensor *place = weight(b, -1, "embeddings.position_embeddings", "weight");
@@ -130,7 +131,8 @@ static void compare(const bert *b, char **sentence, int n, const char *file) {
     tn_tensor *vector[MOST_SENTENCES];
     for (int i = 0; i < n && tn_ok(); i++) vector[i] = encode_sentence(b, sentence[i]);
     if (!tn_ok()) return;
-    tn_tensor *all = tn_stack(tn_tensors_of(vector, n)), *alike = tn_matmul(all, tn_t(all));
+    tn_tensor *all = tn_to_dtype(tn_stack(tn_tensors_of(vector, n)), TN_F32);
+    tn_tensor *alike = tn_matmul(all, tn_t(all));
     const tn_named named = {"sentences", all};
     const float *at = (const float *)tn_data(alike);
     if (!at || (file && !tn_safetensors_save(file, &named, 1))) return;

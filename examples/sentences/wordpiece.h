@@ -141,6 +141,7 @@ static int wordpiece(const vocabulary *v, const char *word, int64_t *ids, int n,
             piece[2 + length] = 0;
             id = number_of(v, at == word ? piece + 2 : piece);
         }
+        if (pieces == MOST_LETTERS) id = -1; /* pieces of less than a letter */
         if (id < 0) break;
         found[pieces] = id;
         at += length;

@@ -123,7 +123,8 @@ typedef struct tn_stream tn_stream;
 typedef struct tn_stream_event tn_stream_event;
 
 /* A stream of a device, of the current context; a lower priority is served first, where the device
- * knows priorities. At most 255 of a context at a time. NULL with INVALID for no such device,
+ * knows priorities. A context makes at most 255; one that was freed is given again to who asks for
+ * its device and priority. NULL with INVALID for no such device,
  * UNSUPPORTED if it has no streams or too many, MEMORY. */
 TN_API tn_stream *tn_stream_new_at(const char *file, int line, tn_device_id device, int priority);
 #define tn_stream_new(device, priority) tn_stream_new_at(__FILE__, __LINE__, device, priority)

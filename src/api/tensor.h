@@ -105,7 +105,7 @@ TN_API bool tn_touch(tn_tensor *t);            /* counts a write */
 TN_API int64_t tn_version(const tn_tensor *t); /* number of counted writes */
 /* From now on writes through t and through what is made of it are not counted for the tensors that
  * it shares memory with: autograd does not see them there, as through x.data of PyTorch. t must be
- * no view, such as a result of tn_detach. */
+ * no view and have none yet, such as a result of tn_detach. */
 TN_API bool tn_count_apart(tn_tensor *t);
 TN_API bool tn_is_view(const tn_tensor *t);      /* shares the memory of another tensor */
 TN_API bool tn_is_wrapped(const tn_tensor *t);   /* lies in memory that is not the library's */

@@ -232,12 +232,14 @@ static bool engine_step(tni_engine *e) {
 static void engine_turn(tni_engine *e, const tni_streams_now *before) {
     const tni_node *n = e->heap[0];
     memcpy(tni_state(e->b)->streams->of, before->of, sizeof before->of);
-    if (n->streamed) {
-        for (int i = 0; i < n->nin + n->nout; i++)
-            if (n->slot[i].device > TN_META) {
-                tni_streams_go(e->b, n->slot[i].device, n->stream);
-                return;
-            }
+    if (n->streamed) { /* results lie on the call's device; those of `to` came from another one */
+        const int all = n->nin + n->nout;
+        for (int i = 0; i < all; i++) {
+            const tn_device_id device = n->slot[(n->nin + i) % all].device;
+            if (device <= TN_META) continue;
+            tni_streams_go(e->b, device, n->stream);
+            return;
+        }
         return;
     }
     for (int k = 0; k < n->nout; k++) {

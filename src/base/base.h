@@ -178,7 +178,7 @@ struct tn_context {
     int (*decode)(const char *file, int line); /* lines of another language; NULL: none */
     tn_error_handler handler;
     void *handler_user;
-    void (*leave[4])(tn_context *); /* called at the context's end, newest first */
+    void (*leave[8])(tn_context *); /* called at the context's end, newest first */
     int nleave;
     struct tn_ending *ending; /* newest first; under ending_lock */
     uint32_t ending_lock;
@@ -240,7 +240,7 @@ TN_PRIV void tni_thread_away(tni_tls *own);
 TN_PRIV uint64_t tni_thread_back(const tni_tls *own);
 /* To be called at the end of a context (rooms above base clean up with it); a function is
  * registered once. The thread that frees the context is attached to it while `leave` runs. At
- * most 4. */
+ * most 8. */
 TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *));
 
 /* --- memory ----------------------------------------------------------------------------------- */

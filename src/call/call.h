@@ -258,7 +258,7 @@ TN_PRIV const char *tni_unwritable(const tn_tensor *t);
  * new edge; the node of a base whose view is written. */
 TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
     return t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
-           t->edge_version != tni_load_relaxed(&t->storage->version);
+           t->edge_version != tni_load_relaxed(tni_version_of(t));
 }
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);

@@ -128,16 +128,27 @@ static bool device_reads(tn_frame *f, tni_device *d) {
     return true;
 }
 
+/* Inputs that the schema marks as written, members of lists too. */
+static bool device_mutates(tn_frame *f, tni_device *d) {
+    const tn_gen *gen = f->row->gen;
+    tn_tensors l;
+    for (int i = 0; i < gen->nfixed; i++)
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED &&
+            !tni_stream_writes(f->block, d, f->in[i]))
+            return false;
+    if (!(gen->props & TN_PROP_LISTS)) return true;
+    TNI_EACH_LIST(i, l, gen, f->args) {
+        for (int64_t k = 0; gen->param[i].flags & TN_P_MUTATED && k < l.n; k++)
+            if (!tni_stream_writes(f->block, d, l.at[k])) return false;
+    }
+    return true;
+}
+
 /* What the call writes: results, and inputs that are marked so. Its node keeps the stream. */
 static bool device_writes(tn_frame *f, tni_device *d) {
-    const tn_gen *gen = f->row->gen;
     for (int k = 0; f->on && k < f->nout; k++)
         if (!tni_stream_writes(f->block, d, f->out[k])) return false;
-    if (f->on && gen->props & TN_PROP_MUTATED)
-        for (int i = 0; i < gen->nfixed; i++)
-            if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED &&
-                !tni_stream_writes(f->block, d, f->in[i]))
-                return false;
+    if (f->on && f->row->gen->props & TN_PROP_MUTATED && !device_mutates(f, d)) return false;
     if (!tni_is_recorded(f)) return true;
     f->node->streamed = 1;
     f->node->stream = tni_stream_now(f->block, d)->number;

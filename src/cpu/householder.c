@@ -75,7 +75,9 @@ TN_PRIV tni_pair tni_reflection(const tni_planes *a, int64_t i, int64_t j) {
     const double rest = tni_column_norm(a, i + 1, j);
     tni_pair tau = {0, 0}, under, beta = {0, 0};
     if (rest == 0 && head.im == 0) return tau;
-    beta.re = -copysign(tni_length(tni_length(head.re, head.im), rest), head.re);
+    beta.re = tni_length(tni_length(head.re, head.im), rest);
+    if (head.re == head.re) beta.re = copysign(beta.re, head.re); /* no NaN, whose sign is chance */
+    beta.re = -beta.re;
     tau.re = (beta.re - head.re) / beta.re;
     tau.im = -head.im / beta.re;
     under.re = head.re - beta.re;

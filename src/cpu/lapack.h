@@ -2,7 +2,8 @@
  *
  * Each function has the contract of the one of this library that calls it first. It says that it
  * has done nothing where there is no LAPACK, a size does not fit its integers, or memory for its
- * workspace is missing: then the caller goes on by itself, with a and q as they were. */
+ * workspace is missing: then the caller goes on by itself, with a as it was. What is in q then has
+ * no meaning. */
 #ifndef TNI_CPU_LAPACK_H
 #define TNI_CPU_LAPACK_H
 

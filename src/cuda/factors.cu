@@ -137,7 +137,9 @@ TNC_FN tnc_qr_head tnc_qr_reflection(const tnc_matrix<T, parts> &a, int64_t m, i
     tnc_qr_head h = {{0, 0}, {0, 0}, {0, 0}, false};
     if (rest == 0 && head.im == 0) return h;
     h.there = true;
-    h.beta.re = -copysign(tnc_qr_length(tnc_qr_length(head.re, head.im), rest), head.re);
+    h.beta.re = tnc_qr_length(tnc_qr_length(head.re, head.im), rest);
+    if (head.re == head.re) h.beta.re = copysign(h.beta.re, head.re);
+    h.beta.re = -h.beta.re;
     h.tau = tnc_pair_of{(double)(T)((h.beta.re - head.re) / h.beta.re),
                         (double)(T)(-head.im / h.beta.re)}; /* as rounded */
     h.under = tnc_pair_of{head.re - h.beta.re, head.im};

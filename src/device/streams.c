@@ -382,6 +382,7 @@ TN_PRIV bool tni_streams_begin(tni_block *b, tni_streams_now *before) {
 }
 
 TN_PRIV void tni_streams_go(tni_block *b, tn_device_id device, uint8_t number) {
+    if (number && streams_of(b)->at[number].id != device) number = 0;
     tni_state(b)->streams->of[device] = number;
 }
 

@@ -38,7 +38,7 @@ typedef struct tni_dft_move {
 typedef struct tni_dft_twist {
     const void *xr, *xi, *base_re, *base_im, *part_re, *part_im;
     void *yr, *yi;
-    int64_t rows, side, columns, part_step;
+    int64_t rows, side, part_step;
 } tni_dft_twist;
 
 /* Rows of planes times one number each, of w. */

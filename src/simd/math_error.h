@@ -228,8 +228,7 @@ TNI_HELPER V TNI_FNT(tni_scaled_erfc)(V x) {
         const V z = V_ADD(u, V_ADD(V_SUB(off, l), V_LDEXP(V_ADD(el, el), n)));
         y = V_SEL(under, V_SEL(V_EQ(first, K_INF), first, z), y);
     }
-    return V_SEL(M_AND(V_GT(x, most), V_GT(x, V_ZERO())), V_DIV(V_SET(0.56418958354775628695), x),
-                 y);
+    return V_SEL(V_GT(x, most), V_DIV(V_SET(0.56418958354775628695), x), y);
 }
 /* erfcx(a / sqrt(2)), a >= 0 */
 TNI_INLINE V TNI_FNT(tni_normal_long)(V a, V *l) {

@@ -35,7 +35,7 @@ static void unit(tn_tensor *q, int64_t n) { /* Q^H Q = I */
                     n) < 8);
 }
 
-/* One routine has computed since `before`. */
+/* How often LAPACK's routine of that dtype was called. */
 static long calls_of(int dtype, const char *name) {
     char text[16];
     snprintf(text, sizeof text, "%c%s", letters[dtype], name);

@@ -97,7 +97,7 @@ static bool dft_check(tn_frame *f) {
     if (!tni_dim_of(f, x->ndim, a->dim, &d)) return false;
     if (a->n < 1 || a->count < 0 || a->n > INT64_MAX / 4096)
         return tn_fail(f, TN_INVALID, "Invalid number of data points (%lld) specified",
-                       (long long)a->n);
+                       (long long)(a->count < 0 ? a->count : a->n));
     if (a->hermitian && x->size[d] > a->n / 2 + 1)
         return tn_fail(f, TN_INVALID,
                        "half of a Hermitian signal of length %lld has no more than "
