@@ -80,7 +80,7 @@ DFT_TURN(f64, double)
 /* Roots k[i] of n to places at[i] of t: as dft_root has them, DFT_MANY at a time. */
 static void dft_fill_some(const dft_plan *p, const dft_table *t, const int64_t *k, int64_t n,
                           int64_t first, int64_t count) {
-    double c[DFT_MANY], s[DFT_MANY];
+    double c[DFT_MANY] = {0}, s[DFT_MANY];
     int turn[DFT_MANY];
     for (int64_t i = 0; i < count; i++) {
         const int64_t part = 8 * k[i];
