@@ -6,10 +6,12 @@ bytes an element has stands in the object's pickle alone. So the pickle is skimm
 opcodes run, but nothing is made.
 """
 
+import io
+import pickle
 import pickletools
 from pickle import UnpicklingError
 
-from ._unpickle import Machine, Maker
+from ._unpickle import Machine, Maker, refuse
 
 MAGIC = 0x1950A86A20F9469CFC6C
 VERSION = 1001
@@ -20,10 +22,6 @@ _SYSTEM = (  # {"protocol_version": 1001, "little_endian": True, "type_sizes": {
     b"\x00intq\x06K\x04X\x04\x00\x00\x00longq\x07K\x04uu."
 )
 _CHUNK = 1 << 20
-
-
-def _refuse(why):
-    raise UnpicklingError(why)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -47,7 +45,7 @@ class _Skim(Machine):
         if type(pid) is tuple and len(pid) >= 5 and pid[0] == "storage":
             kind, key, numel = pid[1], pid[2], pid[4]
             if type(kind) is not Maker or type(key) is not str or type(numel) is not int:
-                _refuse("persistent id: expected a storage")
+                refuse("persistent id: expected a storage")
             self.storages.setdefault(key, (kind.name, numel))
         return _Nothing()
 
@@ -90,16 +88,67 @@ class _Skim(Machine):
     }  # fmt: skip
 
 
+class _Any(type):
+    """Classes that are all that a pickle asks of what it has made: their objects, too."""
+
+    def __call__(cls, *args, **kwargs):
+        return cls
+
+    def _take(cls, *args):
+        """Members and states, which are of no use."""
+
+    append = extend = add = __setitem__ = __setstate__ = _take
+
+
+class _Stubs(pickle.Unpickler):
+    """Runs a pickle that is trusted, of any opcodes, for its persistent ids: nothing is called."""
+
+    def __init__(self, data):
+        super().__init__(io.BytesIO(data), encoding="latin1")
+        self._made = {}
+        self.storages = {}  # as _Skim's
+
+    def find_class(self, module, name):
+        full = f"{module}.{name}"
+        if full not in self._made:
+            own = {"full": full, "__new__": lambda cls, *args, **kwargs: cls}
+            self._made[full] = _Any("_Stub", (), own)
+        return self._made[full]
+
+    def persistent_load(self, pid):
+        if type(pid) is tuple and len(pid) >= 5 and pid[0] == "storage":
+            kind, key, numel = pid[1], pid[2], pid[4]
+            if type(kind) is not _Any or type(key) is not str or type(numel) is not int:
+                refuse("persistent id: expected a storage")
+            self.storages.setdefault(key, (kind.full, numel))
+        return self.find_class("a persistent", "id")
+
+
+class _Limited:
+    """A file that reads no more than it has left, whatever length a pickle gives."""
+
+    def __init__(self, file, size):
+        self._file, self._size = file, size
+        self.tell = file.tell
+
+    def readline(self):
+        return self._file.readline()
+
+    def read(self, n):
+        return self._file.read(max(0, min(n, self._size - self._file.tell())))
+
+
 class Reader:
     """The storages of a file as if they were members of an archive.
 
-    itemsize(name) gives the bytes of an element of a class of storages; 0: no such class.
+    itemsize(name) gives the bytes of an element of a class of storages; 0: no such class. trusted:
+    the object's pickle may have opcodes that the machine of data does not know.
     """
 
     legacy = True
     members = ()
 
-    def __init__(self, file, itemsize):
+    def __init__(self, file, itemsize, trusted=False):
         self._file = file
         file.seek(0, 2)
         self._size = file.tell()
@@ -114,22 +163,22 @@ class Reader:
             raise ValueError("the file has another byte order")
         self._data = self._pickle()
         keys = self._plain(self._pickle())
-        skim = _Skim(self._data)
+        skim = _Stubs(self._data) if trusted else _Skim(self._data)
         skim.load()
         self._places = self._storages(keys, skim.storages, itemsize)
 
     @staticmethod
     def _plain(data):
-        none = Machine(data, lambda name: None, lambda pid: _refuse("no storage is expected"))
+        none = Machine(data, lambda name: None, lambda pid: refuse("no storage is expected"))
         return none.load()
 
     def _pickle(self):
         """The bytes of the pickle that begins here."""
         begin = self._file.tell()
         try:
-            for _ in pickletools.genops(self._file):
+            for _ in pickletools.genops(_Limited(self._file, self._size)):
                 pass
-        except (ValueError, UnicodeError) as e:
+        except (ValueError, UnicodeError, OverflowError, MemoryError) as e:
             raise UnpicklingError(f"the pickle is damaged: {e}") from e
         end = self._file.tell()
         self._file.seek(begin)
@@ -138,15 +187,15 @@ class Reader:
     def _storages(self, keys, known, itemsize):
         """{key: (offset, bytes)}; the file is at the end of the last then."""
         places, at = {}, self._file.tell()
-        for key in keys if type(keys) is list else _refuse("the keys of the storages are no list"):
+        for key in keys if type(keys) is list else refuse("the keys of the storages are no list"):
             if type(key) is not str or key not in known or key in places:
-                _refuse("the keys of the storages are not those of the object")
+                refuse("the keys of the storages are not those of the object")
             kind, numel = known[key]
             each = itemsize(kind)
             self._file.seek(at)
             stored = int.from_bytes(self._file.read(8), "little")
             if not each or stored != numel or numel * each > self._size - at - 8:
-                _refuse(f"storage {key} and its data differ in size")
+                refuse(f"storage {key} and its data differ in size")
             places[key] = (at + 8, numel * each)
             at += 8 + numel * each
         self._file.seek(at)
@@ -166,7 +215,7 @@ class Reader:
     def _place(self, name):
         key = name.partition("/data/")[2]
         if key not in self._places:
-            _refuse(f"storage {key} has no data")
+            refuse(f"storage {key} has no data")
         return self._places[key]
 
     def offset(self, name):
@@ -191,7 +240,7 @@ class Reader:
                 n = len(data)
                 part[:n] = data[: len(part)]
             if n != len(part):
-                _refuse("the file ends too early")
+                refuse("the file ends too early")
 
 
 # --- writing --------------------------------------------------------------------------------------

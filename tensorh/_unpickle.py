@@ -10,6 +10,7 @@ from collections import Counter, OrderedDict
 from pickle import UnpicklingError
 
 _KEY_NODES = 1000  # members of a key that is a tuple, all levels
+_KEY_BITS = 256  # of an integer in a key, whose hash costs its length each time
 
 
 class Maker:
@@ -26,7 +27,8 @@ class Maker:
         return f"<global {self.name}>"
 
 
-def _refuse(why):
+def refuse(why):
+    """Says that a file is not read."""
     raise UnpicklingError(why)
 
 
@@ -35,10 +37,10 @@ def _refuse(why):
 
 def _args(args, *kinds):
     if len(args) != len(kinds):
-        _refuse("wrong number of arguments")
+        refuse("wrong number of arguments")
     for a, kind in zip(args, kinds, strict=True):
         if type(a) is not kind:
-            _refuse(f"expected {kind.__name__}, not {type(a).__name__}")
+            refuse(f"expected {kind.__name__}, not {type(a).__name__}")
     return args
 
 
@@ -50,7 +52,7 @@ def _make_ordered(machine, args):
     result = OrderedDict()
     for pair in pairs:
         if type(pair) not in (list, tuple) or len(pair) != 2:
-            _refuse("OrderedDict: expected pairs")
+            refuse("OrderedDict: expected pairs")
         machine.key(pair[0])
         result[pair[0]] = pair[1]
     return result
@@ -83,7 +85,7 @@ def _make_bytes(machine, args):
     text, coding = _args(args, str, str)
     machine.spend(len(text))
     if coding != "latin1":
-        _refuse(f"coding {coding!r} is not supported")
+        refuse(f"coding {coding!r} is not supported")
     return text.encode("latin1")
 
 
@@ -150,7 +152,7 @@ class Machine:
                     return self._pop()
                 run = self.operations.get(op)
                 if run is None:
-                    _refuse(f"Unsupported operand {op}")
+                    refuse(f"Unsupported operand {op}")
                 run(self)
         except (IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as e:
             raise UnpicklingError(f"the pickle is damaged: {e}") from e
@@ -161,7 +163,7 @@ class Machine:
         """Counts n members that are copied: no pickle makes more of them than it is long."""
         self._room -= n
         if self._room < 0:
-            _refuse("the pickle copies more than it holds")
+            refuse("the pickle copies more than it holds")
 
     def key(self, o):
         """Refuses what cannot be a key of a dictionary, or would take long to become one."""
@@ -170,16 +172,18 @@ class Machine:
             one = todo.pop()
             seen += 1
             if seen > _KEY_NODES:
-                _refuse("a key with too many members")
+                refuse("a key with too many members")
             if isinstance(one, tuple):
                 todo.extend(one[: _KEY_NODES + 1])
             elif type(one) in (list, dict, set, bytearray, OrderedDict, Counter, frozenset, Maker):
-                _refuse(f"{type(one).__name__} cannot be a key")
+                refuse(f"{type(one).__name__} cannot be a key")
+            elif isinstance(one, int) and one.bit_length() > _KEY_BITS:
+                refuse("a key with too large an integer")
 
     def _take(self, n):
         at = self._at
         if n > len(self._data) - at:
-            _refuse("pickle data was truncated")
+            refuse("pickle data was truncated")
         self._at = at + n
         return self._data[at : at + n]
 
@@ -192,7 +196,7 @@ class Machine:
     def _line(self):
         end = bytes(self._data[self._at : self._at + 4096]).find(b"\n")
         if end < 0:
-            _refuse("pickle data was truncated")
+            refuse("pickle data was truncated")
         line = str(self._take(end), "utf-8")
         self._at += 1
         return line
@@ -218,25 +222,25 @@ class Machine:
     def _top(self, *kinds):
         top = self._stack[-1]
         if type(top) not in kinds and type(top) not in self._allowed.values():
-            _refuse(f"a {type(top).__name__} takes no members this way")
+            refuse(f"a {type(top).__name__} takes no members this way")
         return top
 
     # --- operations -------------------------------------------------------------------------------
 
     def _proto(self):
         if self._byte() > 5:
-            _refuse("unsupported pickle protocol")
+            refuse("unsupported pickle protocol")
 
     def _frame(self):
         if self._number("<Q") > len(self._data) - self._at:
-            _refuse("pickle data was truncated")
+            refuse("pickle data was truncated")
 
     def _tuple(self):
         self._push(tuple(self._since_mark()))
 
     def _last(self, n):
         if len(self._stack) < n:
-            _refuse("the stack is empty")
+            refuse("the stack is empty")
         self._stack[-n:] = [tuple(self._stack[-n:])]
 
     def _list(self):
@@ -263,7 +267,7 @@ class Machine:
 
     def _set_items(self, items):
         if len(items) % 2:
-            _refuse("a key without a value")
+            refuse("a key without a value")
         to = self._top(dict, OrderedDict, Counter)
         for i in range(0, len(items), 2):
             self.key(items[i])
@@ -290,7 +294,7 @@ class Machine:
 
     def _long_of(self, n):
         if n < 0:
-            _refuse("negative length")
+            refuse("negative length")
         self._push(int.from_bytes(self._take(n), "little", signed=True))
 
     def _text(self, n):
@@ -313,7 +317,7 @@ class Machine:
             trusted = self._allowed[full]
             found = Maker(full, lambda machine, args: trusted(*args), trusted)
         if found is None:
-            _refuse(
+            refuse(
                 f"Unsupported global: GLOBAL {full} was not an allowed global. Files are read as "
                 "data: tensors, parameters, numbers, texts and containers of them; nothing in a "
                 "file is imported or run, unless torch.serialization.add_safe_globals names it, or "
@@ -328,14 +332,14 @@ class Machine:
     def _stack_global(self):
         name, module = self._pop(), self._pop()
         if type(name) is not str or type(module) is not str:
-            _refuse("STACK_GLOBAL requires str")
+            refuse("STACK_GLOBAL requires str")
         self._global_of(module, name)
 
     def _reduce(self):
         args, what = self._pop(), self._pop()
         if type(what) is not Maker or what.make is None or type(args) is not tuple:
             name = what.name if type(what) is Maker else f"a {type(what).__name__}"
-            _refuse(f"Trying to call {name}, which makes nothing of this")
+            refuse(f"Trying to call {name}, which makes nothing of this")
         self._push(what.make(self, args))
 
     def _new(self):
@@ -343,7 +347,7 @@ class Machine:
         args, what = self._pop(), self._pop()
         if type(what) is Maker and isinstance(what.state, type) and what.name in self._allowed:
             if type(args) is not tuple:
-                _refuse("NEWOBJ: a tuple is expected")
+                refuse("NEWOBJ: a tuple is expected")
             self._push(what.state.__new__(what.state, *args))
             return
         self._stack += [what, args]
@@ -359,11 +363,11 @@ class Machine:
             elif type(state) is dict:
                 vars(inst).update(state)
             else:
-                _refuse(f"the attributes of a {kind.__name__} must be a dict")
+                refuse(f"the attributes of a {kind.__name__} must be a dict")
             return
         inst = self._top(OrderedDict)
         if type(state) is not dict:
-            _refuse("the attributes of an OrderedDict must be a dict")
+            refuse("the attributes of an OrderedDict must be a dict")
         set_attributes(inst, state)
 
     def _persistent_id(self):
@@ -374,9 +378,9 @@ def set_attributes(o, state):
     """Attributes from a dictionary: data of its own, never what its class has a meaning for."""
     for name, value in state.items():
         if type(name) is not str:
-            _refuse(f"an attribute of a {type(o).__name__} has a name, not a {type(name).__name__}")
+            refuse(f"an attribute of a {type(o).__name__} has a name, not a {type(name).__name__}")
         if hasattr(type(o), name) or name.startswith("__"):
-            _refuse(f"attribute {name!r} of a {type(o).__name__} is not data")
+            refuse(f"attribute {name!r} of a {type(o).__name__} is not data")
         setattr(o, name, value)
 
 

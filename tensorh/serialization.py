@@ -18,7 +18,7 @@ from typing import IO, Any
 from . import _C
 from ._cuda import usable as _usable
 from ._pickle import STORAGES, Writer
-from ._unpickle import Machine, Maker, set_attributes
+from ._unpickle import Machine, Maker, refuse, set_attributes
 from ._zip import DamagedError
 from ._zip import Reader as _ZipReader
 from ._zip import Writer as _ZipWriter
@@ -163,10 +163,6 @@ class _Storage:
         return self.numel
 
 
-def _refuse(why):
-    raise pickle.UnpicklingError(why)
-
-
 def _word(o):
     """A text of a file, which Python 2 may have written as bytes."""
     return o.decode("ascii", "replace") if type(o) is bytes else o
@@ -175,9 +171,9 @@ def _word(o):
 def _count(*values):
     for v in values:
         if type(v) is not int:
-            _refuse(f"expected a size, not a {type(v).__name__}")
+            refuse(f"expected a size, not a {type(v).__name__}")
         if not 0 <= v < 1 << 62:
-            _refuse("a size is out of range")
+            refuse("a size is out of range")
 
 
 def _device_finder(map_location):
@@ -302,7 +298,7 @@ class _Loader:
             *pid, part = (_word(x) for x in pid)
             pid = tuple(pid)
         if type(pid) is not tuple or len(pid) != 5 or pid[0] != "storage":
-            _refuse("persistent id: expected a storage")
+            refuse("persistent id: expected a storage")
         s = self._storage(*pid[1:])
         s = s if part is None else self._part(s, part)
         s.given += 1
@@ -310,30 +306,31 @@ class _Loader:
 
     def _storage(self, kind, key, location, numel):
         if type(kind) is not Maker or "Storage" not in kind.name:
-            _refuse("persistent id: expected a storage type")
+            refuse("persistent id: expected a storage type")
         if type(key) is not str or type(location) is not str:
-            _refuse("persistent id: key and location must be str")
+            refuse("persistent id: key and location must be str")
         _count(numel)
         each = kind.state.itemsize if kind.state else 1
         if numel * each != self._archive.size(f"{self._prefix}/data/{key}"):
-            _refuse(f"storage {key} and its data differ in size")
+            refuse(f"storage {key} and its data differ in size")
         s = self._storages.get(key)
         if s is None:
             s = self._storages[key] = _Storage(key, kind.state, numel, location)
         elif s.dtype is not kind.state:
             if numel == 0:
-                return _Storage(key, kind.state, 0, location)
-            _refuse(f"storage {key} is of two types")
+                empty = _Storage(key, kind.state, 0, location)
+                return self._storages.setdefault((key, kind.state), empty)
+            refuse(f"storage {key} is of two types")
         return s
 
     def _part(self, s, part):
         """A storage that torch 0.3 saved as a part of another one: (key, offset, elements)."""
         if type(part) is not tuple or len(part) != 3 or type(_word(part[0])) is not str:
-            _refuse("persistent id: expected the part of a storage")
+            refuse("persistent id: expected the part of a storage")
         key, offset, numel = part
         _count(offset, numel)
         if offset + numel > s.numel:
-            _refuse("a part reaches beyond its storage")
+            refuse("a part reaches beyond its storage")
         key = ("part", _word(key))
         if key not in self._storages:
             self._storages[key] = _Storage(key, s.dtype, numel, s.location)
@@ -381,17 +378,17 @@ class _Loader:
 
     def _view(self, s, offset, size, stride, dtype):
         if type(s) is not _Storage or type(size) not in (tuple, _C.Size, list):
-            _refuse("a tensor: expected storage, offset, size and stride")
+            refuse("a tensor: expected storage, offset, size and stride")
         if type(stride) not in (tuple, list) or len(stride) != len(size):
-            _refuse("a tensor: expected as many strides as sizes")
+            refuse("a tensor: expected as many strides as sizes")
         _count(offset, *size, *stride)
         s.given -= 1
         if s.root is not None:
             if self._end(size, stride, offset) > s.numel:
-                _refuse("a tensor reaches beyond its storage")
+                refuse("a tensor reaches beyond its storage")
             s, offset = s.root[0], offset + s.root[1]
         if s.dtype not in (None, dtype) or (s.dtype is None and s.numel % dtype.itemsize):
-            _refuse("a tensor: its dtype is not the storage's")
+            refuse("a tensor: its dtype is not the storage's")
         held = s.numel if s.dtype else s.numel // dtype.itemsize
         numel, dense = 1, 1
         contiguous = True
@@ -403,14 +400,14 @@ class _Loader:
             return self._empty(s, size, dtype)
         end = self._end(size, stride, offset)
         if end > held:
-            _refuse(f"a tensor reaches beyond its storage: {end} of {held} elements")
+            refuse(f"a tensor reaches beyond its storage: {end} of {held} elements")
         whole = contiguous and offset == 0 and numel == held
         if s.tensor is None:
             s.tensor = self._memory(s, dtype, tuple(size) if whole else (held,))
             if whole:
                 return s.tensor
         if s.tensor.dtype is not dtype:
-            _refuse("two tensors of different dtypes share a storage")
+            refuse("two tensors of different dtypes share a storage")
         return s.tensor.as_strided(tuple(size), tuple(stride), offset)
 
     @staticmethod
@@ -425,17 +422,17 @@ class _Loader:
 
     def _finish(self, t, requires_grad):
         if type(requires_grad) is not bool:
-            _refuse("requires_grad must be a bool")
+            refuse("requires_grad must be a bool")
         return t.requires_grad_(True) if requires_grad else t
 
     def _tensor_plain(self, machine, args):
         if len(args) != 4 or type(args[0]) is not _Storage:
-            _refuse("_rebuild_tensor: wrong arguments")
+            refuse("_rebuild_tensor: wrong arguments")
         return self._view(*args, args[0].dtype)
 
     def _tensor(self, machine, args):
         if len(args) not in (5, 6, 7) or type(args[0]) is not _Storage or not args[0].dtype:
-            _refuse("_rebuild_tensor_v2: wrong arguments")
+            refuse("_rebuild_tensor_v2: wrong arguments")
         s = args[0]
         if args[6:] and args[6]:
             s = self._twin(s, args[6])
@@ -444,18 +441,18 @@ class _Loader:
 
     def _tensor_of_bytes(self, machine, args):
         if len(args) not in (7, 8) or type(args[6]) is not _C.dtype:
-            _refuse("_rebuild_tensor_v3: wrong arguments")
+            refuse("_rebuild_tensor_v3: wrong arguments")
         if args[7:] and args[7]:
-            _refuse("_rebuild_tensor_v3: a conjugate or negative bit is not supported")
+            refuse("_rebuild_tensor_v3: a conjugate or negative bit is not supported")
         return self._finish(self._view(*args[:4], args[6]), args[4])
 
     def _twin(self, s, bits):
         """A storage that torch reads conjugated or negated: what it reads there, made once."""
         if type(bits) is not dict or bits.keys() - {"conj", "neg"}:
-            _refuse("the metadata of a tensor is its conjugate and its negative bit")
+            refuse("the metadata of a tensor is its conjugate and its negative bit")
         names = tuple(name for name in bits if bits[name] is True)
         if not s.dtype.is_complex and (not s.dtype.is_floating_point or "conj" in names):
-            _refuse(f"{s.dtype}: no dtype of a conjugate or negative bit")
+            refuse(f"{s.dtype}: no dtype of a conjugate or negative bit")
         if names not in s.twins and s.numel:
             if s.tensor is None:
                 s.tensor = self._memory(s, s.dtype, (s.numel,))
@@ -467,10 +464,10 @@ class _Loader:
 
     def _tensor_of_none(self, machine, args):
         if len(args) != 4 or type(args[0]) is not _C.dtype:
-            _refuse("_rebuild_meta_tensor_no_storage: wrong arguments")
+            refuse("_rebuild_meta_tensor_no_storage: wrong arguments")
         dtype, size, stride, requires_grad = args
         if any(type(of) not in (tuple, _C.Size, list) for of in (size, stride)):
-            _refuse("a tensor: expected size and stride")
+            refuse("a tensor: expected size and stride")
         _count(*size, *stride)
         from . import empty_strided
 
@@ -479,24 +476,24 @@ class _Loader:
 
     def _layout(self, machine, args):
         if len(args) != 1 or type(args[0]) is not str:
-            _refuse("_get_layout: wrong arguments")
+            refuse("_get_layout: wrong arguments")
         layout = getattr(_C, args[0].removeprefix("torch."), None)
         if type(layout) is not type(_C.strided):
-            _refuse("a layout that is not known")
+            refuse("a layout that is not known")
         return layout
 
     def _sparse(self, machine, args):
         from ._sparse import LAYOUTS, check, make
 
         if len(args) != 2 or args[0] not in LAYOUTS[1:] or type(args[1]) is not tuple:
-            _refuse("_rebuild_sparse_tensor: wrong arguments, or a layout that is not supported")
+            refuse("_rebuild_sparse_tensor: wrong arguments, or a layout that is not supported")
         coo = args[0] is _C.sparse_coo
         n = 2 if coo else 3
         parts, more = args[1][:n], args[1][n:]
         if len(more) not in ((1, 2) if coo else (1,)) or type(more[0]) not in (tuple, _C.Size):
-            _refuse("_rebuild_sparse_tensor: wrong arguments")
+            refuse("_rebuild_sparse_tensor: wrong arguments")
         if any(type(p) is not _C.Tensor for p in parts) or any(type(k) is not int for k in more[0]):
-            _refuse("_rebuild_sparse_tensor: expected tensors and a size")
+            refuse("_rebuild_sparse_tensor: expected tensors and a size")
         number = LAYOUTS.index(args[0])
         t = make(number, parts, more[0])
         check(number, parts, more[0])
@@ -507,9 +504,9 @@ class _Loader:
 
     def _parameter(self, machine, args):
         if len(args) not in (2, 3, 4) or not isinstance(args[0], _C.Tensor):
-            _refuse("_rebuild_parameter: wrong arguments")
+            refuse("_rebuild_parameter: wrong arguments")
         if type(args[1]) is not bool:
-            _refuse("requires_grad must be a bool")
+            refuse("requires_grad must be a bool")
         from .nn import Parameter
 
         p = Parameter(args[0], requires_grad=args[1])
@@ -520,23 +517,23 @@ class _Loader:
     @staticmethod
     def _attributes(t, state):
         if type(state) is not dict:
-            _refuse("the attributes of a tensor must be a dict")
+            refuse("the attributes of a tensor must be a dict")
         set_attributes(t, state)
 
     def _typed(self, machine, args):
         """A tensor with attributes: (function, class, arguments, attributes)."""
         if len(args) != 4 or type(args[2]) is not tuple:
-            _refuse("_rebuild_from_type_v2: wrong arguments")
+            refuse("_rebuild_from_type_v2: wrong arguments")
         known = ("torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
         make = args[0].maker if type(args[0]) is _Call else args[0]
         if type(make) is not Maker or make.name not in known:
-            _refuse("_rebuild_from_type_v2: wrong arguments")
+            refuse("_rebuild_from_type_v2: wrong arguments")
         kind = args[1]
         if type(kind) is Maker:
             kind = {"torch.Tensor": _C.Tensor, "torch.nn.parameter.Parameter": _C.Parameter}.get(
                 kind.name)  # fmt: skip
         if not isinstance(kind, type) or not issubclass(kind, _C.Tensor):
-            _refuse(f"{getattr(args[1], 'name', 'what it names')} is no class of tensors")
+            refuse(f"{getattr(args[1], 'name', 'what it names')} is no class of tensors")
         t = make.make(machine, args[2])
         if kind is _C.Parameter:
             t = self._parameter(machine, (t, t.requires_grad))
@@ -549,16 +546,16 @@ class _Loader:
 
     def _size(self, machine, args):
         if len(args) != 1 or type(args[0]) not in (tuple, list, _C.Size):
-            _refuse("torch.Size: a tuple is expected")
+            refuse("torch.Size: a tuple is expected")
         machine.spend(len(args[0]))
         if any(type(n) is not int for n in args[0]):
-            _refuse("torch.Size: integers are expected")
+            refuse("torch.Size: integers are expected")
         return _C.Size(args[0])
 
     def _device(self, machine, args):
         """A device that is there; for another one that on which its tensors are."""
         if len(args) not in (1, 2) or type(args[0]) is not str:
-            _refuse("torch.device: wrong arguments")
+            refuse("torch.device: wrong arguments")
         _count(*args[1:])
         name = ":".join(map(str, args))
         try:
@@ -678,7 +675,7 @@ def _load_legacy(file, map_location, mmap, trusted, coding):
         dtype = _DTYPE_OF_STORAGE.get(kind.removeprefix("torch."))
         return dtype.itemsize if dtype else kind in _BYTES
 
-    archive = Reader(file, itemsize)
+    archive = Reader(file, itemsize, trusted)
     made = _Loader(archive, "archive", map_location, None, coding).load(trusted)
     archive.finish()
     return made

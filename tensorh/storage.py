@@ -303,13 +303,24 @@ class TypedStorage(_Copied):
     def from_buffer(cls, buffer, byte_order="native", count=-1, offset=0, *, dtype=None):
         """A copy of count elements of dtype behind offset bytes of a buffer."""
         dtype = dtype or _C.get_default_dtype()
-        size, whole = dtype.itemsize, memoryview(buffer).cast("B")[offset:]
+        size, whole = dtype.itemsize, memoryview(buffer).cast("B")
         if byte_order not in ("native", "little", "big"):
             raise ValueError(
                 f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')"
             )
+        if not 0 <= offset <= len(whole):
+            raise ValueError(
+                f"offset must be non-negative and no greater than buffer length ({len(whole)}), "
+                f"but got {offset}"
+            )
+        whole = whole[offset:]
         if count < 0 and len(whole) % size:
             raise ValueError(f"buffer size ({len(whole)}) must be a multiple of {size}")
+        if count * size > len(whole):
+            raise ValueError(
+                f"buffer has only {len(whole) // size} elements after offset {offset}, but "
+                f"specified a size of {count}"
+            )
         count = len(whole) // size if count < 0 else count
         flat = _C.empty(0, dtype=_C.uint8)
         if count:
@@ -580,13 +591,34 @@ def __getattr__(name):
     raise AttributeError(f"module 'torch.storage' has no attribute {name!r}")
 
 
-def from_file(filename, shared=False, size=0, *, dtype=None, **options):
+def from_file(
+    filename,
+    shared=False,
+    size=0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """A tensor of size elements whose memory is the file's, mapped.
 
     shared: what is written reaches the file, which is made if there is none and is as long as the
     tensor at least. Without shared the file is read, and what is written stays in this process."""
+    if layout not in (None, _C.strided):
+        raise NotImplementedError(f"from_file(): a file is strided, not {layout}")
+    if device is not None and _C.device(device).type != "cpu":
+        raise NotImplementedError(f"from_file(): a file is mapped on the CPU, not on {device}")
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
     dtype = dtype or _C.get_default_dtype()
-    bytes_ = size * dtype.itemsize
+    mapped = _mapped(filename, shared, size, dtype)
+    return mapped.requires_grad_(True) if requires_grad else mapped
+
+
+def _mapped(filename, shared, size, dtype):
+    bytes_ = (size or 0) * dtype.itemsize
     if not bytes_:
         return _C.empty(0, dtype=dtype)
     with open(filename, "r+b" if shared and _os.path.exists(filename) else

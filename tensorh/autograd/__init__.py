@@ -1,5 +1,7 @@
 """torch.autograd: gradients, their modes, and functions with a gradient of one's own."""
 
+import warnings
+
 from .. import _C
 from .._C import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import function, functional, grad_mode
@@ -51,8 +53,6 @@ class detect_anomaly:
 
     def __init__(self, check_nan=True):
         self.check_nan = check_nan
-        import warnings
-
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
             "only be enabled for debugging.",

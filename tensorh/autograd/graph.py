@@ -35,6 +35,8 @@ def get_gradient_edge(tensor):
 def increment_version(tensor):
     """Counts a write to a tensor or to each of several, which autograd then knows of."""
     for t in [tensor] if isinstance(tensor, _C.Tensor) else tensor:
+        if t.is_inference():  # of which autograd knows nothing
+            continue
         if t.layout is not _C.strided:
             _C._sparse_set(t, t)
             continue

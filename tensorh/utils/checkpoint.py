@@ -242,6 +242,11 @@ def checkpoint(
         raise ValueError(
             "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
         )
+    if use_reentrant is False and determinism_check not in ("default", "none"):
+        raise ValueError(
+            "determinism_check should be one of ['default', 'none'] but got "
+            f"{determinism_check}"
+        )
     if not _C.is_grad_enabled():
         return function(*args, **kwargs)
     if use_reentrant is False:

@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ __all__ = [  # noqa: F822 - BuildExtension is made when it is asked for
 ]  # fmt: skip
 CUDA_HOME = ROCM_HOME = CUDNN_HOME = None
 IS_HIP_EXTENSION = False
+_ATTEMPTS = 3  # compilations of files that change meanwhile
 _CXX = (".cpp", ".cc", ".cxx", ".c++", ".C", ".cppm", ".mm")
 _CUDA = "CUDA's kernels are in a module of their own (docs/python.md): only C and C++ are compiled"
 
@@ -145,28 +147,51 @@ class _Build:
                 facts = json.load(f)
             path = os.path.join(self.folder, facts["library"])
             if facts["key"] == self.key and os.path.exists(path):
-                if all(_hash(p) == h for p, h in facts["files"].items()):
+                if all(h and _hash(p) == h for p, h in facts["files"].items()):
                     return path
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass  # there is none, or it was damaged
         return self.make()
 
     def make(self):
-        """Compiles in a folder of its own, so that others meanwhile see a whole library or none."""
+        """Compiles in a folder of its own, so that others meanwhile see a whole library or none.
+
+        What it is made of is recorded only if no file changed while the compiler ran."""
         with tempfile.TemporaryDirectory(prefix=".build-", dir=self.folder) as work:
-            objects = [self.compile(work, i, s) for i, s in enumerate(self.sources)]
-            files = {p: _hash(p) for o in objects for p in _dependencies(o[:-1] + "d")}
+            files, same = {p: _hash(p) for p in self.sources}, False
+            for _ in range(_ATTEMPTS):
+                objects, files, same = self.compile_all(work, files)
+                if same or None in files.values():
+                    break
             made = hashlib.sha256(json.dumps([self.key, files], sort_keys=True).encode())
+            if not same:  # a name that no other library has
+                made.update(os.urandom(16))
             library = f"{self.name}.{made.hexdigest()[:16]}.so"
             out = os.path.join(work, library)
             lazy = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
             self.run([*self.cxx, "-shared", *objects, *lazy, *self.ldflags, "-lm", "-o", out])
             os.replace(out, os.path.join(self.folder, library))
-            facts = os.path.join(work, "facts")
-            with open(facts, "w", encoding="utf-8") as f:
-                json.dump({"key": self.key, "library": library, "files": files}, f)
-            os.replace(facts, self.facts)
+            if same:
+                facts = os.path.join(work, "facts")
+                with open(facts, "w", encoding="utf-8") as f:
+                    json.dump({"key": self.key, "library": library, "files": files}, f)
+                os.replace(facts, self.facts)
         return os.path.join(self.folder, library)
+
+    def compile_all(self, work, before):
+        """Objects, {path: hash} of what they are made of, and whether all of that is what it was
+        before: by the hash then, or, of a header that was not known, by the time of its change."""
+        marker = os.path.join(work, "begin")
+        with open(marker, "w", encoding="utf-8"):
+            os.utime(marker)
+        begin = os.stat(marker).st_ctime_ns
+        objects = [self.compile(work, i, s) for i, s in enumerate(self.sources)]
+        files = {p: _hash(p) for o in objects for p in _dependencies(o[:-1] + "d")}
+        same = all(
+            h and (before[p] == h if p in before else os.stat(p).st_ctime_ns <= begin)
+            for p, h in files.items()
+        )
+        return objects, files, same
 
     def compile(self, work, i, source):
         out = os.path.join(work, f"{i}.o")
@@ -199,8 +224,15 @@ class _Build:
 def _dependencies(path):
     """The files that a compiler's file for make names, but those of the system."""
     with open(path, encoding="utf-8", errors="surrogateescape") as f:
-        text = f.read().replace("\\\n", " ").partition(": ")[2].replace("\\ ", "\0")
-    return [os.path.abspath(p.replace("\0", " ").replace("$$", "$")) for p in text.split()]
+        text = f.read().replace("\\\n", " ").partition(": ")[2]
+    names = re.findall(r"(?:\\\s|\S)+", text)
+    return [os.path.abspath(_unescaped(p)) for p in names if not p.endswith(":")]  # -MP's rules
+
+
+def _unescaped(name):
+    """A name of a file for make: backslashes are twice before a space alone."""
+    name = re.sub(r"(\\*)\\(\s)", lambda m: m[1][: len(m[1]) // 2] + m[2], name)
+    return re.sub(r"\\([#:])", r"\1", name).replace("$$", "$")
 
 
 def _import(name, path, is_python_module):
@@ -219,6 +251,11 @@ def _import(name, path, is_python_module):
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
+
+
+def _check_name(name):
+    if not isinstance(name, str) or not (name.isidentifier() and name.isascii()):
+        raise ValueError(f"an extension's name is a name of C: not {name!r}")
 
 
 def load(
@@ -244,8 +281,7 @@ def load(
     _no_cuda(with_cuda or with_sycl or any(s.endswith((".cu", ".cuh", ".sycl")) for s in sources))
     if is_standalone:
         raise RuntimeError("is_standalone: programs are not made here")
-    if not isinstance(name, str) or not (name.isidentifier() and name.isascii()):
-        raise ValueError(f"an extension's name is a name of C: not {name!r}")
+    _check_name(name)
     if not sources:
         raise ValueError("load(): there are no sources")
     for s in sources:
@@ -291,6 +327,7 @@ def load_inline(
 ):
     """load() of texts, in C++ or C. functions: a name or names of `static tn_row` variables, for
     which the line TN_PYTHON_MODULE is written; "tensorh.h" is included before the text."""
+    _check_name(name)
     _no_cuda(cuda_sources or sycl_sources or with_cuda or with_sycl)
     texts = [(".cpp", cpp_sources), (".c", c_sources)]
     texts = [(end, [t] if isinstance(t, str) else list(t)) for end, t in texts]

@@ -786,6 +786,9 @@ def test_increment_version_counts_a_write_and_makes_none():
         before = t._version
         torch.autograd.graph.increment_version(t)
         assert t._version == before + 1
+    with torch.inference_mode():
+        x = torch.ones(2)
+    torch.autograd.graph.increment_version(x)  # which has no version
     x = torch.ones(1 << 20)
     torch.autograd.graph.increment_version((x, x[1:]))
     assert x._version == 2

@@ -241,6 +241,15 @@ def test_a_second_run_that_differs_is_an_error():
         y.backward()
 
 
+def test_a_check_that_is_not_known_is_refused():
+    x = torch.ones(2, requires_grad=True)
+    for name in ("default", "none"):
+        assert by_hooks(lambda a: a * 2, x, determinism_check=name).tolist() == [2, 2]
+    for wrong in ("None", None, "strict"):
+        with pytest.raises(ValueError, match="determinism_check should be one of"):
+            by_hooks(lambda a: a * 2, x, determinism_check=wrong)
+
+
 def test_blocks_around_the_runs():
     from contextlib import contextmanager
 

@@ -22,6 +22,9 @@ WANTING = {
     "no Python.h": Path(sysconfig.get_paths()["include"], "Python.h").exists(),
     "a package of separate objects hands over no functions": hasattr(torch._C, "_api"),
 }
+makes_libraries = pytest.mark.skipif(
+    not all(list(WANTING.values())[:2]), reason="no C compiler, or no Python.h"
+)
 compiled = pytest.mark.skipif(
     not all(WANTING.values()), reason=", ".join(why for why, there in WANTING.items() if not there)
 )
@@ -173,6 +176,78 @@ def test_a_cache_that_is_damaged(tmp_path, calls):
         assert json.loads(facts.read_bytes()) == json.loads(whole)
     os.unlink(first)
     assert load() == first and os.path.exists(first)
+
+
+@makes_libraries
+@pytest.mark.parametrize("changed", ["a.c", "own.h"])
+def test_files_that_change_while_the_compiler_runs(tmp_path, monkeypatch, changed):
+    """What is imported later is made of what the files have then."""
+    log, cc = tmp_path / "calls", tmp_path / "cc.sh"
+    source = tmp_path / "a.c"
+    text = '#include "own.h"\nint value(void) { return 1 + OWN; }\n'
+    source.write_text(text)
+    (tmp_path / "own.h").write_text("#define OWN 10\n")
+    new = {"a.c": text.replace("1 +", "2 +"), "own.h": "#define OWN 11\n"}[changed]
+    (tmp_path / "new").write_text(new)
+    cc.write_text(f"""#!/bin/sh
+echo x >> "{log}"
+{shlex.join(CC)} "$@" || exit
+[ -e "{tmp_path}/new" ] && sleep 0.1 && mv "{tmp_path}/new" "{tmp_path}/{changed}"
+exit 0
+""")
+    cc.chmod(0o755)
+    monkeypatch.setenv("CC", str(cc))
+
+    def load():
+        path = ext.load("a", source, is_python_module=False, build_directory=tmp_path / "b")
+        return ctypes.CDLL(path).value()
+
+    assert load() == 12 and len(log.read_text().split()) == 3
+    assert load() == 12 and len(log.read_text().split()) == 3
+
+
+@makes_libraries
+def test_files_that_never_rest_are_not_recorded(tmp_path, monkeypatch):
+    source, cc = tmp_path / "a.c", tmp_path / "cc.sh"
+    source.write_text("int a;\n")
+    cc.write_text(f'#!/bin/sh\n{shlex.join(CC)} "$@"\necho "// more" >> "{source}"\n')
+    cc.chmod(0o755)
+    monkeypatch.setenv("CC", str(cc))
+    path = ext.load("a", source, is_python_module=False, build_directory=tmp_path / "b")
+    assert os.path.exists(path) and not (tmp_path / "b/a.json").exists()
+
+
+@makes_libraries
+def test_names_of_files_that_make_escapes(tmp_path, calls):
+    folder = tmp_path / "a #b $c"
+    folder.mkdir()
+    source, header = folder / "a.c", folder / "o w#n$.h"
+    source.write_text('#include "o w#n$.h"\nint value(void) { return OWN; }\n')
+    header.write_text("#define OWN 1\n")
+
+    def load(**more):
+        path = ext.load(
+            "a", source, is_python_module=False, build_directory=tmp_path / "b", **more
+        )  # fmt: skip
+        return ctypes.CDLL(path).value()
+
+    assert load() == 1 and load() == 1 and calls() == 2
+    header.write_text("#define OWN 2\n")
+    assert load() == 2 and calls() == 4
+    assert load(extra_cflags=["-MP"]) == 2 and calls() == 6
+    assert load(extra_cflags=["-MP"]) == 2 and calls() == 6
+    facts = json.loads((tmp_path / "b/a.json").read_text())
+    assert set(facts["files"]) == {str(source), str(header)}
+    facts["files"][str(tmp_path / "none")] = None
+    (tmp_path / "b/a.json").write_text(json.dumps(facts))
+    assert load(extra_cflags=["-MP"]) == 2 and calls() == 8
+
+
+def test_a_name_is_looked_at_before_anything_is_written(tmp_path):
+    for name in ("../../x", "../x", "a-b", "", 3):
+        with pytest.raises(ValueError, match="name"):
+            ext.load_inline(name, c_sources="int a;", build_directory=tmp_path / "b" / "c")
+    assert not list(tmp_path.iterdir())
 
 
 @compiled

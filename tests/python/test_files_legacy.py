@@ -141,6 +141,64 @@ def test_damaged_files(pickled, keys, data, kind, said):
         torch.load(io.BytesIO(legacy(pickled, keys, data)))
 
 
+@pytest.mark.parametrize("pickled, expected", [
+    (b"(K\x01K\x02\x91", frozenset((1, 2))),
+    (b"\x96\x02" + bytes(7) + b"ab", bytearray(b"ab")),
+    (b"\x8f(K\x01\x90", {1}),
+    (b"S'text'\n", "text"),
+    (b"Vtext\n", "text"),
+    (b"ccollections\nOrderedDict\n)\x81(K\x01K\x02u", {1: 2}),
+    (b"(ibuiltins\nlist\np1\n0g1\n", []),
+    (b"ccollections\ndeque\n)R(K\x01K\x02e", None),
+    (b"cfunctools\npartial\ncbuiltins\nlist\n\x85R)R", []),
+])  # fmt: skip
+def test_trusted_files_have_any_opcodes(pickled, expected):
+    data = legacy(pickled + tensor()[:-1] + b"\x86.", ["k"], floats(1, 2))
+    got, x = torch.load(io.BytesIO(data), weights_only=False)
+    assert x.tolist() == [1, 2]
+    assert list(got) == [1, 2] if expected is None else got == expected
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.parametrize("opcode", [
+    b"\x8e" + struct.pack("<Q", 1 << 32), b"\x8d" + struct.pack("<Q", (1 << 63) - 1),
+    b"\x96" + struct.pack("<Q", 1 << 62), b"B" + struct.pack("<I", (1 << 32) - 1),
+    b"\x8b" + struct.pack("<i", (1 << 31) - 1), b"T" + struct.pack("<i", (1 << 31) - 1),
+])  # fmt: skip
+def test_lengths_are_those_that_the_file_has(opcode, trusted):
+    class File(io.BytesIO):
+        def read(self, n=-1):
+            asked.append(n)
+            return super().read(n)
+
+    asked = []
+    with pytest.raises(pickle.UnpicklingError, match="damaged"):
+        torch.load(File(b"\x80\x02" + opcode), weights_only=not trusted)
+    assert max(asked) < 1000
+
+
+def test_large_integers_are_no_keys():
+    """Their hash costs their length, each time."""
+    huge = b"\x8b" + struct.pack("<i", 1000) + b"\1" * 1000
+    for key in (huge, b"K\1" + huge + b"\x86"):
+        for pickled in (b"}" + key + b"Ns.", b"\x8f(" + key + b"\x90."):
+            with pytest.raises(pickle.UnpicklingError, match="too large an integer"):
+                torch.load(io.BytesIO(legacy(pickled, [], b"")))
+    key = 1 << 200
+    assert torch.load(io.BytesIO(saved({key: huge, (1, -key): 1 << 900})))[1, -key] == 1 << 900
+
+
+def test_empty_storages_of_one_key_and_two_types():
+    def storage(kind):
+        return b"(U\x07storagectorch\n" + kind + b"\nU\x01kU\x03cpuK\x00NtQ"
+
+    pickled = storage(b"FloatStorage") + storage(b"IntStorage") + storage(b"IntStorage")
+    for r in both(legacy(pickled + b"\x87.", ["k"], floats())):
+        assert [type(s) for s in r] == [torch.storage.TypedStorage] * 3
+        assert [s.dtype for s in r] == [torch.float32, torch.int32, torch.int32]
+        assert r[1] is r[2] and len(r[1]) == 0
+
+
 def test_other_heads():
     with pytest.raises(RuntimeError, match="Invalid magic number"):
         torch.load(io.BytesIO(pickle.dumps(5, 2)))

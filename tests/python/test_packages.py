@@ -212,6 +212,17 @@ def test_storages_are_made_of_sizes_sequences_and_buffers():
     assert s.byte().tolist() == [255, 0, 4] and s.float().dtype is torch.float32
     assert len(torch.FloatStorage(5)) == 5 and torch.TypedStorage(dtype=torch.int8).nbytes() == 0
     assert torch.ShortStorage.from_buffer(bytearray([1, 2, 3, 4]), "big").tolist() == [258, 772]
+    data = bytearray(range(8))
+    assert torch.ShortStorage.from_buffer(data, "little", 1, 6).tolist() == [0x706]
+    assert len(torch.ShortStorage.from_buffer(data, "little", offset=8)) == 0
+    for count, offset, said in (
+        (5, 0, "has only 4"), (2, 6, "has only 1"), (1 << 62, 0, "has only 4"),
+        (-1, 9, "offset must"), (0, 9, "offset must"), (1, -2, "offset must"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            torch.ShortStorage.from_buffer(data, "little", count, offset)
+    with pytest.raises(ValueError, match="has only 8"):
+        torch.UntypedStorage.from_buffer(data, count=9)
     assert torch.UntypedStorage([1, 2, 300 % 256])[2] == 44
     s[1:] = 7
     assert torch.tensor(s, dtype=torch.int32).tolist() == [-1, 7, 7]
@@ -290,6 +301,18 @@ def test_from_file_shares_the_memory_of_a_file(tmp_path):
     assert b.tolist() == [0, 1, 2, 3]
     with pytest.raises(RuntimeError, match="too few"):
         torch.from_file(name, size=5, dtype=torch.int32)
+    d = torch.from_file(
+        name, size=4, dtype=torch.float32, layout=torch.strided, device="cpu", requires_grad=True
+    )
+    assert d.requires_grad and d.is_leaf and torch.from_file(name).shape == (0,)
+    for options, error in (
+        ({"device": "meta"}, NotImplementedError),
+        ({"layout": torch.sparse_coo}, NotImplementedError),
+        ({"pin_memory": True}, RuntimeError),
+        ({"sizes": 3}, TypeError),
+    ):
+        with pytest.raises(error):
+            torch.from_file(name, size=2, **options)
 
 
 def test_operators_have_the_names_that_they_have_inside_torch():

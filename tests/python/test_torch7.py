@@ -14,6 +14,7 @@ import pytest
 
 import tensorh as torch
 from tensorh.utils.serialization import (
+    BooleanKey,
     T7Reader,
     T7ReaderException,
     TorchFunction,
@@ -36,8 +37,8 @@ class Tensor:
 
 
 class Obj:
-    def __init__(self, name, fields, version="V 1"):
-        self.name, self.fields, self.version = name, fields, version
+    def __init__(self, name, fields, version="V 1", many=None):
+        self.name, self.fields, self.version, self.many = name, fields, version, many
 
 
 class Function:
@@ -116,7 +117,13 @@ class Writer:
         if version:
             self.string(version)
         self.string(name)
-        if isinstance(o, Obj):
+        if name.startswith("tds.") if isinstance(name, str) else False:
+            pairs = o.fields.items() if isinstance(o.fields, dict) else ((x,) for x in o.fields)
+            self.numbers(self.long, [len(o.fields) if o.many is None else o.many])
+            for pair in pairs:
+                for x in pair:
+                    self.write(x)
+        elif isinstance(o, Obj):
             self.write(o.fields)
         elif isinstance(o, Storage):
             self.numbers(self.long, [len(o.values)])
@@ -154,7 +161,8 @@ def test_plain_values(ascii_):
               b"\xff\xfe", [], [1, "a", [None]], {"a": 1, "b": {"c": [2.5]}}, {2: 1, 3: 4},
               {0.5: 1}, {"x": True}, [1.5] * 50):  # fmt: skip
         got = read(o, ascii_)
-        assert got == o and type(got) is not float or got == o
+        kind = int(o) if type(o) is float and o.is_integer() else o
+        assert got == o and repr(got) == repr(kind)  # the types, too
     assert type(read(3, ascii_)) is int and type(read(3, ascii_, int_heuristic=False)) is float
     assert read([7, 8], ascii_, list_heuristic=False) == {1: 7, 2: 8}
     assert math.isnan(read(math.nan, ascii_)) and read(-math.inf, ascii_) == -math.inf
@@ -253,6 +261,46 @@ def test_keys_may_be_objects(ascii_):
 
     got = read(Pairs(), ascii_)
     assert sorted(got.values()) == ["bool", "list", "table", "tensor"] and got[1, 2] == "list"
+
+
+class Pairs(dict):
+    """A table of any keys, also those that Python takes for one."""
+
+    def __init__(self, *pairs):
+        self.pairs = pairs
+
+    def items(self):
+        return self.pairs
+
+    def __len__(self):
+        return len(self.pairs)
+
+
+@modes
+def test_booleans_are_keys_of_their_own(ascii_):
+    for pairs in ([(1, "a"), (True, "b")], [(True, "b"), (1, "a")]):
+        got = read(Pairs(*pairs), ascii_)
+        assert len(got) == 2 and got[1] == "a" and got[BooleanKey(True)] == "b"
+    got = read(Pairs((0, "a"), (False, "b"), (True, "c")), ascii_)
+    assert got[0] == "a" and got[BooleanKey(False)] == "b" and got[True] == "c"
+    assert not BooleanKey(False) and BooleanKey(True) != 1 and str(BooleanKey(True))[-5:] == "True)"
+    with pytest.raises(T7ReaderException, match="twice.* bool"):
+        read(Pairs((True, 1), (True, 2)), ascii_)
+
+
+class Tds(Obj):
+    """A container of the package tds: its length, and what it holds."""
+
+
+@modes
+def test_containers_of_tds(ascii_):
+    vec, hash_ = Tds("tds.Vec", [1, "x", [2]]), Tds("tds.Hash", {1: "one", "two": 2})
+    a, b, again = read([vec, hash_, vec], ascii_)
+    assert a == [1, "x", [2]] and b == {1: "one", "two": 2} and again is a
+    assert read([Tds("tds.Hash", {}), Tds("tds.Vec", []), 3], ascii_) == [{}, [], 3]
+    for name in ("tds.Vec", "tds.Hash"):
+        with pytest.raises(T7ReaderException, match="beyond the end"):
+            read(Tds(name, [], many=1 << 60), ascii_)
 
 
 def test_files(tmp_path):
@@ -386,6 +434,9 @@ def wrong_tensor(sizes, strides, offset, n=4, kind="Float", of="Float"):
         wrong_tensor([1 << 40, 1 << 40, 0], [0, 0, 0], 1),
         wrong_tensor([2], [1], (1 << 63) - 1),
         wrong_tensor([1] * 65, [1] * 65, 1),
+        wrong_tensor([1] * 64, [1] * 64, 1),
+        wrong_tensor([1] * 17, [1] * 17, 1),
+        wrong_tensor([1] * 16 + [0], [1] * 17, 1),
         wrong_tensor([2], [1], 1, of="Double"),
         Tensor("Float", [1], [1], 1, None),
         Tensor("Float", [1], [1], 1, [1]),
@@ -414,6 +465,8 @@ LARGE = {
     "ascii storage": b"4\n1\n18\ntorch.FloatStorage\n1152921504606846976\n1\n",
     "ascii number": b"1\n1_0\n",
     "ascii whole number": b"2\n\xd9\xa1\n",
+    "ascii number that is long": b"1\n0" + b".25" + b"0" * 80 + b"\n",
+    "ascii whole number that is long": b"2\n" + b"0" * 63 + b"11\na\n",
     "ascii out of range": b"2\n99999999999999999999999\n",
 }
 
@@ -422,6 +475,41 @@ LARGE = {
 def test_sizes_are_checked_first(name):
     with pytest.raises(T7ReaderException):
         T7Reader(LARGE[name]).read()
+
+
+def table(index, *pairs):
+    """The bytes of a table; an integer is a place of the file that was there before."""
+    parts = [struct.pack("<ii", 3, p) if isinstance(p, int) else p for p in pairs]
+    return struct.pack("<iii", 3, index, len(parts) // 2) + b"".join(parts)
+
+
+ONE, TWO = struct.pack("<id", 1, 1), struct.pack("<id", 1, 2)
+
+
+def test_errors_do_not_print_keys():
+    """Each table holds the one before twice: all of them would be 2 ** 20 words."""
+    data = table(1, ONE, ONE, b"\2\0\0\0\1\0\0\0x", ONE)
+    for i in range(2, 22):
+        data = table(i, b"\2\0\0\0\1\0\0\0a", data, b"\2\0\0\0\1\0\0\0b", i - 1)
+    twice = table(100, ONE, data, 21, ONE, 21, ONE)
+    with pytest.raises(T7ReaderException, match="twice.*Table.* at [0-9]+$") as e:
+        T7Reader(twice).read()
+    assert len(str(e.value)) < 100
+
+
+def test_lists_that_are_keys_often():
+    numbers = [struct.pack("<id", 1, i) for i in range(1, 2001)]
+    long = table(1, *(n for n in numbers for _ in (0, 1)))
+    few = [table(i, 1, ONE) for i in range(3, 200)]
+    got = T7Reader(table(2, ONE, long, TWO, table(300, *(
+        x for i, t in enumerate(few) for x in (numbers[i], t))))).read()  # fmt: skip
+    keys = [next(iter(t)) for t in got[1]]
+    assert len(got[0]) == 2000 and all(k is keys[0] for k in keys) and keys[0][-1] == 2000
+    many = [table(i, 1, ONE) for i in range(3, 6000)]
+    pairs = (x for i, t in enumerate(many) for x in (struct.pack("<id", 1, i + 1), t))
+    data = table(2, ONE, long, TWO, table(6001, *pairs))
+    with pytest.raises(T7ReaderException, match="keys too often"):
+        T7Reader(data).read()
 
 
 def test_depth():

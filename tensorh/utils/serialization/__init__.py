@@ -1,8 +1,17 @@
 """torch.utils.serialization: files of Torch7, as torch once read them."""
 
-from .read_lua_file import T7Reader, T7ReaderException, TorchFunction, TorchObject, load_lua
+from .read_lua_file import (
+    BooleanKey,
+    T7Reader,
+    T7ReaderException,
+    TorchFunction,
+    TorchObject,
+    load_lua,
+)
 
-__all__ = ["T7Reader", "T7ReaderException", "TorchFunction", "TorchObject", "load_lua"]
+__all__ = [
+    "BooleanKey", "T7Reader", "T7ReaderException", "TorchFunction", "TorchObject", "load_lua",
+]  # fmt: skip
 
 
 def __getattr__(name):

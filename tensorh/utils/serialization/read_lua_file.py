@@ -11,10 +11,13 @@ import struct
 
 from ... import _C
 
-__all__ = ["T7Reader", "T7ReaderException", "TorchFunction", "TorchObject", "load_lua"]
+__all__ = [
+    "BooleanKey", "T7Reader", "T7ReaderException", "TorchFunction", "TorchObject", "load_lua",
+]  # fmt: skip
 
 NIL, NUMBER, STRING, TABLE, TORCH, BOOLEAN, FUNCTION, OLD_FUNCTION, CLOSURE = range(9)
 _DEEPEST = 100_000
+_MOST_DIMENSIONS = 16
 # By the name of a tensor or storage without "Cuda" (which are read to the CPU): dtype, bytes of an
 # element, and what an element is in an ascii file.
 _KINDS = {
@@ -33,6 +36,26 @@ class Table(dict):
     """A table that is no list. It may be a key, as itself alone."""
 
     __hash__ = object.__hash__
+
+
+class BooleanKey:
+    """The key true or false of a table that has the number 1 or 0 as a key, too: in Python these
+    are one key."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __bool__(self):
+        return self.value
+
+    def __eq__(self, other):
+        return isinstance(other, BooleanKey) and self.value is other.value
+
+    def __hash__(self):
+        return hash((BooleanKey, self.value))
+
+    def __repr__(self):
+        return f"BooleanKey({self.value})"
 
 
 class TorchObject:
@@ -123,8 +146,7 @@ class _Ascii:
     """Numbers as text with space between them; bytes as they are."""
 
     least = 1
-    _token = re.compile(rb"\s*(\S+)")
-    _longest = 64
+    _space, _token = re.compile(rb"\s*"), re.compile(rb"\S{1,65}")
 
     def __init__(self, data, long_size):
         self.data, self.at = data, 0
@@ -138,11 +160,12 @@ class _Ascii:
             self.at += 1
 
     def _word(self):
-        found = self._token.match(self.data, self.at, min(len(self.data), self.at + self._longest))
-        if found is None:
-            _fail(f"expected a number at {self.at}")
+        begin = self._space.match(self.data, self.at).end()
+        found = self._token.match(self.data, begin)
+        if found is None or len(found[0]) > 64:
+            _fail(f"expected a number at {begin}")
         self.at = found.end()
-        return found[1]
+        return found[0]
 
     def _whole(self, least, most):
         word = self._word()
@@ -249,6 +272,8 @@ class T7Reader:
         self._made = {}  # by index
         self._open = set()  # indices of tables that are being read
         self._cyclic = set()  # those of them that were met inside
+        self._tuples = {}  # by id of a list that is a key: the list, and the key
+        self._room = 16 * len(data) + (1 << 20)  # members of such keys, each time one is used
 
     def read(self):
         """The next object. What reads an object that holds others waits on a list, not on the
@@ -312,19 +337,54 @@ class T7Reader:
             _fail(f"a table of {n} pairs at {self._source.at} is beyond the end of the file")
         made = self._made[index] = Table()
         self._open.add(index)
-        for _ in range(n):
-            key = _shown((yield self._object()))
-            value = _shown((yield self._object()))
-            key = tuple(key) if isinstance(key, list) else key
-            try:
-                if key is None or key in made:
-                    _fail(f"a table has the key {key!r} twice, or none")
-            except TypeError:
-                _fail("a table has a table of tables as its key")
-            made[key] = value
+        yield from self._pairs(made, n)
         self._open.discard(index)
         if self._lists and index not in self._cyclic and _is_list(made):
             made = self._made[index] = [made[i + 1] for i in range(n)]
+        return made
+
+    def _pairs(self, made, n):
+        """Reads n keys and values. What a key is stays out of errors: it may have no end."""
+        booleans = {}
+        for _ in range(n):
+            at = self._source.at
+            key = _shown((yield self._object()))
+            value = _shown((yield self._object()))
+            key = self._tuple(key) if isinstance(key, list) else key
+            to = booleans if type(key) is bool else made
+            try:
+                if key is None or key in to:
+                    _fail(f"a table has a key twice, or none: a {type(key).__name__}, at {at}")
+            except TypeError:
+                _fail(f"a table has a table of tables as its key, at {at}")
+            to[key] = value
+        for key, value in booleans.items():
+            made[BooleanKey(key) if key in made else key] = value
+
+    def _tuple(self, list_):
+        """A list as a key: one tuple, however many tables have it."""
+        self._room -= len(list_)
+        if self._room < 0:
+            _fail(f"lists are keys too often, before {self._source.at}")
+        if id(list_) not in self._tuples:
+            self._tuples[id(list_)] = list_, tuple(list_)
+        return self._tuples[id(list_)][1]
+
+    def _members(self, each):
+        """How many members a container of Lua's package tds has, whose values or pairs follow."""
+        (n,) = self._source.longs(1)
+        if not 0 <= n <= (self._source.left() + 1) // (each * self._source.least):
+            _fail(f"{n} members at {self._source.at} are beyond the end of the file")
+        return n
+
+    def _tds(self, name, index):
+        if name == "tds.Hash":
+            made = self._made[index] = Table()
+            yield from self._pairs(made, self._members(2))
+            return made
+        made = self._made[index] = []
+        for _ in range(self._members(1)):
+            made.append(_shown((yield self._object())))
         return made
 
     def _torch(self, index):
@@ -339,6 +399,8 @@ class T7Reader:
             made = self._storage(kind) if found[3] == "Storage" else (yield self._tensor(kind))
             self._made[index] = made
             return made
+        if name in ("tds.Hash", "tds.Vec"):
+            return (yield from self._tds(name, index))
         if not self._unknown:
             _fail(f"don't know how to deserialize Lua class {name}")
         made = self._made[index] = TorchObject(name)
@@ -355,7 +417,7 @@ class T7Reader:
     def _tensor(self, kind):
         source = self._source
         n = source.integer()
-        if not 0 <= n <= 64:
+        if not 0 <= n <= _MOST_DIMENSIONS:
             _fail(f"a tensor has {n} dimensions")
         sizes, strides, (offset,) = source.longs(n), source.longs(n), source.longs(1)
         storage = yield self._object()
@@ -405,8 +467,9 @@ def _shown(o):
 
 def load_lua(filename, unknown_classes=True, **kwargs):
     """The first object of a .t7 file, a path or an open file: numbers, texts, lists, dictionaries,
-    tensors (those of CUDA, too, on the CPU), storages as flat tensors, and TorchObjects, which have
-    the name of their class in Lua and its fields. Other arguments are those of T7Reader."""
+    tensors (those of CUDA, too, on the CPU), storages as flat tensors, tds.Vec as lists, tds.Hash
+    as dictionaries, and TorchObjects, which have the name of their class in Lua and its fields.
+    Other arguments are those of T7Reader."""
     if not isinstance(filename, (str, bytes, os.PathLike)):
         return T7Reader(filename, unknown_classes=unknown_classes, **kwargs).read()
     with open(filename, "rb") as f:
