@@ -407,6 +407,7 @@ static bool events_done(cudaError_t e) {
     if (e) (void)cudaGetLastError();
     return !e;
 }
+static bool events_over(cudaError_t e) { return events_done(e) || e != cudaErrorNotReady; }
 
 struct events_idle {
     int32_t device, priority;
@@ -455,7 +456,7 @@ static bool events_stream_wait(int32_t device, void *stream, tn_fault *fault, ch
     return tnc_waited(device, e, fault, why, room);
 }
 static bool events_stream_done(int32_t device, void *stream) {
-    return events_done(cudaStreamQuery(events_stream(device, stream)));
+    return events_over(cudaStreamQuery(events_stream(device, stream)));
 }
 
 static void *events_new(int32_t device, bool timing) {
@@ -480,7 +481,7 @@ static bool events_wait(int32_t, void *event) {
     return events_done(cudaEventSynchronize((cudaEvent_t)event));
 }
 static bool events_been(int32_t, void *event) {
-    return events_done(cudaEventQuery((cudaEvent_t)event));
+    return events_over(cudaEventQuery((cudaEvent_t)event));
 }
 static bool events_ms(int32_t, void *begin, void *end, float *ms) {
     return events_done(cudaEventElapsedTime(ms, (cudaEvent_t)begin, (cudaEvent_t)end));
@@ -14525,7 +14526,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_chosen_kernel(tnc_chosen c, S
                 rank += found[k];
             }
             if (in && hit) S::hit(sink, at, i, mine);
-            if (in && !hit) S::miss(sink, at, i);
+            if (in && !hit) S::miss(sink, at, i, mine);
             __syncthreads();
         }
     }
@@ -14830,7 +14831,7 @@ struct tnc_place_true {
     TNC_FN void hit(const tnc_place_true &s, const int64_t *at, int64_t, int64_t rank) {
         if (rank < s.most) s.to[rank] = at[1];
     }
-    TNC_FN void miss(const tnc_place_true &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_place_true &, const int64_t *, int64_t, int64_t) {}
 };
 
 static __global__ void __launch_bounds__(TNC_THREADS)
@@ -15111,11 +15112,14 @@ static __global__ void __launch_bounds__(TNC_THREADS)
 }
 struct tnc_keys_sink {
     const char *from;
-    int64_t *to;
-    TNC_FN void hit(const tnc_keys_sink &s, const int64_t *at, int64_t, int64_t rank) {
+    int64_t *to, *group;
+    TNC_FN void hit(const tnc_keys_sink &s, const int64_t *at, int64_t i, int64_t rank) {
         s.to[rank] = tnc_get<int64_t>(s.from + at[1]);
+        s.group[i] = rank;
     }
-    TNC_FN void miss(const tnc_keys_sink &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_keys_sink &s, const int64_t *, int64_t i, int64_t rank) {
+        s.group[i] = rank - 1;
+    }
 };
 static tnc_chosen keys_differ(cudaStream_t s, const tn_operand &x, char *mask) {
     const int64_t step = x.stride[0] * x.bytes;
@@ -15147,14 +15151,15 @@ static bool sparse_distinct_prepare(tn_frame *f) {
     return !n || tn_device_scratch(f, (n / TNC_TILE + 2) * 8 + n) != NULL;
 }
 static void sparse_distinct_run(tn_frame *f) {
-    const tn_operand x = tn_operand_of(f->in[0]), y = tn_operand_of(f->out[0]);
+    const tn_operand x = tn_operand_of(f->in[0]);
     const cudaStream_t s = tnc_stream(f);
     tnc_keys_sink sink;
     if (!x.numel) return;
     tnc_chosen c = keys_differ(s, x, (char *)f->scratch + (x.numel / TNC_TILE + 2) * 8);
     c.counts = (int64_t *)f->scratch;
     sink.from = x.at;
-    sink.to = (int64_t *)y.at;
+    sink.to = (int64_t *)tn_operand_of(f->out[0]).at;
+    sink.group = (int64_t *)tn_operand_of(f->out[1]).at;
     tnc_chosen_count(s, c);
     tnc_chosen_run(s, c, sink);
 }
@@ -15483,7 +15488,7 @@ struct tnc_index_select_true {
     TNC_FN void hit(const tnc_index_select_true &s, const int64_t *at, int64_t, int64_t rank) {
         if (rank < s.most) s.to[rank] = *(const E *)(s.from + at[1]);
     }
-    TNC_FN void miss(const tnc_index_select_true &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_index_select_true &, const int64_t *, int64_t, int64_t) {}
 };
 
 static bool masked_select_look(tn_frame *f) {
@@ -15520,7 +15525,7 @@ struct tnc_nonzero_true {
             i = q;
         }
     }
-    TNC_FN void miss(const tnc_nonzero_true &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_nonzero_true &, const int64_t *, int64_t, int64_t) {}
 };
 
 static tnc_chosen nonzero_walk(const tn_frame *f) {
@@ -16118,7 +16123,7 @@ struct tnc_scatter_true {
         tnc_far_to(s.places, rank, from);
         *(E *)(s.to + at[1]) = *(const E *)(s.source + from[0]);
     }
-    TNC_FN void miss(const tnc_scatter_true &s, const int64_t *at, int64_t) {
+    TNC_FN void miss(const tnc_scatter_true &s, const int64_t *at, int64_t, int64_t) {
         char *to = s.to + at[1];
         const char *from = s.self + at[2];
         if (to != from) *(E *)to = *(const E *)from;
@@ -26956,11 +26961,12 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
     std::lock_guard<std::mutex> hold(backend_lock);
-    if (!d->fault->ticket) return true;
-    fault->ticket = d->fault->ticket;
+    fault->ticket = __atomic_load_n(&d->fault->ticket, __ATOMIC_ACQUIRE);
+    if (!fault->ticket) return true;
     fault->value = (int64_t)d->fault->value;
     fault->bound = (int64_t)d->fault->bound;
-    memset(d->fault, 0, sizeof *d->fault);
+    d->fault->ticket = d->fault->value = d->fault->bound = 0;
+    __atomic_store_n(&d->fault->claim, 0, __ATOMIC_RELEASE);
     return true;
 }
 

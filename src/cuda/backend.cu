@@ -67,11 +67,13 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
     std::lock_guard<std::mutex> hold(backend_lock); /* one of several threads tells a fault */
-    if (!d->fault->ticket) return true;
-    fault->ticket = d->fault->ticket;
+    fault->ticket = __atomic_load_n(&d->fault->ticket, __ATOMIC_ACQUIRE);
+    if (!fault->ticket) return true;
     fault->value = (int64_t)d->fault->value;
     fault->bound = (int64_t)d->fault->bound;
-    memset(d->fault, 0, sizeof *d->fault);
+    d->fault->ticket = d->fault->value = d->fault->bound = 0;
+    /* last: a kernel of another stream may claim it from here on */
+    __atomic_store_n(&d->fault->claim, 0, __ATOMIC_RELEASE);
     return true;
 }
 

@@ -3,7 +3,7 @@
  *
  * A sink S is a struct with
  *     hit(s, at, i, rank)   element i is the rank-th true one; at: places of the walk's operands
- *     miss(s, at, i)        element i is not true
+ *     miss(s, at, i, rank)  element i is not true, and rank are before it
  * A block has a tile of 4096 elements, 256 at a time, so that neighbours are read together. */
 #ifndef TNC_CUDA_CHOSEN_CUH
 #define TNC_CUDA_CHOSEN_CUH
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_chosen_kernel(tnc_chosen c, S
                 rank += found[k];
             }
             if (in && hit) S::hit(sink, at, i, mine);
-            if (in && !hit) S::miss(sink, at, i);
+            if (in && !hit) S::miss(sink, at, i, mine);
             __syncthreads();
         }
     }

@@ -21,6 +21,8 @@ static bool events_done(cudaError_t e) {
     if (e) (void)cudaGetLastError();
     return !e;
 }
+/* For what a query said. Work of a broken device is over: the next wait has the error. */
+static bool events_over(cudaError_t e) { return events_done(e) || e != cudaErrorNotReady; }
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
@@ -72,7 +74,7 @@ static bool events_stream_wait(int32_t device, void *stream, tn_fault *fault, ch
     return tnc_waited(device, e, fault, why, room);
 }
 static bool events_stream_done(int32_t device, void *stream) {
-    return events_done(cudaStreamQuery(events_stream(device, stream)));
+    return events_over(cudaStreamQuery(events_stream(device, stream)));
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -99,7 +101,7 @@ static bool events_wait(int32_t, void *event) {
     return events_done(cudaEventSynchronize((cudaEvent_t)event));
 }
 static bool events_been(int32_t, void *event) {
-    return events_done(cudaEventQuery((cudaEvent_t)event));
+    return events_over(cudaEventQuery((cudaEvent_t)event));
 }
 static bool events_ms(int32_t, void *begin, void *end, float *ms) {
     return events_done(cudaEventElapsedTime(ms, (cudaEvent_t)begin, (cudaEvent_t)end));

@@ -343,7 +343,7 @@ struct tnc_index_select_true {
     TNC_FN void hit(const tnc_index_select_true &s, const int64_t *at, int64_t, int64_t rank) {
         if (rank < s.most) s.to[rank] = *(const E *)(s.from + at[1]);
     }
-    TNC_FN void miss(const tnc_index_select_true &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_index_select_true &, const int64_t *, int64_t, int64_t) {}
 };
 
 static bool masked_select_look(tn_frame *f) {
@@ -382,7 +382,7 @@ struct tnc_nonzero_true {
             i = q;
         }
     }
-    TNC_FN void miss(const tnc_nonzero_true &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_nonzero_true &, const int64_t *, int64_t, int64_t) {}
 };
 
 static tnc_chosen nonzero_walk(const tn_frame *f) {

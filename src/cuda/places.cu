@@ -44,7 +44,7 @@ struct tnc_place_true {
     TNC_FN void hit(const tnc_place_true &s, const int64_t *at, int64_t, int64_t rank) {
         if (rank < s.most) s.to[rank] = at[1];
     }
-    TNC_FN void miss(const tnc_place_true &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_place_true &, const int64_t *, int64_t, int64_t) {}
 };
 
 /* What a mask adds to each place: its true elements lie along the last dimension of the index

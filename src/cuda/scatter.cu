@@ -596,7 +596,7 @@ struct tnc_scatter_true {
         tnc_far_to(s.places, rank, from);
         *(E *)(s.to + at[1]) = *(const E *)(s.source + from[0]);
     }
-    TNC_FN void miss(const tnc_scatter_true &s, const int64_t *at, int64_t) {
+    TNC_FN void miss(const tnc_scatter_true &s, const int64_t *at, int64_t, int64_t) {
         char *to = s.to + at[1];
         const char *from = s.self + at[2];
         if (to != from) *(E *)to = *(const E *)from;

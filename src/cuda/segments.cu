@@ -174,11 +174,14 @@ static __global__ void __launch_bounds__(TNC_THREADS)
 }
 struct tnc_keys_sink {
     const char *from;
-    int64_t *to;
-    TNC_FN void hit(const tnc_keys_sink &s, const int64_t *at, int64_t, int64_t rank) {
+    int64_t *to, *group;
+    TNC_FN void hit(const tnc_keys_sink &s, const int64_t *at, int64_t i, int64_t rank) {
         s.to[rank] = tnc_get<int64_t>(s.from + at[1]);
+        s.group[i] = rank;
     }
-    TNC_FN void miss(const tnc_keys_sink &, const int64_t *, int64_t) {}
+    TNC_FN void miss(const tnc_keys_sink &s, const int64_t *, int64_t i, int64_t rank) {
+        s.group[i] = rank - 1;
+    }
 };
 /* Those of x that differ, which go to `mask`, a byte each; the walk's operand 1 is x. */
 static tnc_chosen keys_differ(cudaStream_t s, const tn_operand &x, char *mask) {
@@ -212,14 +215,15 @@ static bool sparse_distinct_prepare(tn_frame *f) {
     return !n || tn_device_scratch(f, (n / TNC_TILE + 2) * 8 + n) != NULL;
 }
 static void sparse_distinct_run(tn_frame *f) {
-    const tn_operand x = tn_operand_of(f->in[0]), y = tn_operand_of(f->out[0]);
+    const tn_operand x = tn_operand_of(f->in[0]);
     const cudaStream_t s = tnc_stream(f);
     tnc_keys_sink sink;
     if (!x.numel) return;
     tnc_chosen c = keys_differ(s, x, (char *)f->scratch + (x.numel / TNC_TILE + 2) * 8);
     c.counts = (int64_t *)f->scratch;
     sink.from = x.at;
-    sink.to = (int64_t *)y.at;
+    sink.to = (int64_t *)tn_operand_of(f->out[0]).at;
+    sink.group = (int64_t *)tn_operand_of(f->out[1]).at;
     tnc_chosen_count(s, c);
     tnc_chosen_run(s, c, sink);
 }

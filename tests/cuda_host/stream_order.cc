@@ -199,6 +199,26 @@ static void calls_of_the_runtime_may_fail(void) {
     CHECK(done && ran > 5);
 }
 
+/* Asking again and again comes to an end; the wait has the error. */
+static void a_broken_device_is_done(void) {
+    const tn_device_id other = tn_device("cuda:1");
+    tn_stream *s = tn_stream_new(other, 0);
+    tn_stream_event *e = tn_event_new(false);
+    tn_error_info why;
+    TN_SCOPE {
+        TN_STREAM(s) CHECK(full(4, 4, 1, other));
+        CHECK(tn_event_record(e, s) && !tn_stream_query(s) && !tn_event_query(e));
+        emu_memory().device[1].failed = cudaErrorLaunchFailure;
+        CHECK(tn_stream_query(s) && tn_event_query(e));
+        CHECK(!tn_stream_synchronize(s) && tn_error_take(&why));
+        emu_memory().device[1].failed = cudaSuccess; /* the driver's would last */
+        (void)cudaGetLastError();
+        CHECK(tn_stream_synchronize(s));
+    }
+    tn_event_free(e);
+    tn_stream_free(s);
+}
+
 int main(void) {
     static const check_test tests[] = {
         CHECK_TEST(a_missing_wait_shows),
@@ -209,6 +229,7 @@ int main(void) {
         CHECK_TEST(copies_of_pinned_memory_go_into_a_stream),
         CHECK_TEST(another_device_waits_for_an_event),
         CHECK_TEST(calls_of_the_runtime_may_fail),
+        CHECK_TEST(a_broken_device_is_done),
     };
     char why[200] = "";
     setenv("EMU_DEVICES", "2", 1);
