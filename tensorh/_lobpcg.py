@@ -38,6 +38,8 @@ class LOBPCG:
             "converged_end": 0,
         }  # fmt: skip
         norm = _length(X)
+        if not norm > 0:
+            raise ValueError(f"lobpcg(): the first vectors X have the length {norm}")
         self.fvars = {
             "X_norm": norm,
             "A_norm": _length(_times(A, X)) / norm,
@@ -271,6 +273,8 @@ def _solve(A, B, X, n, iK, method, tracker, parameters):
 
 def lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker, *given):
     """torch.lobpcg with all of its arguments."""
+    if X is not None and X.dim() < 2:
+        raise AssertionError(f"X must be a matrix or a batch of them, got shape {tuple(X.shape)}")
     if A.dim() < 2 or A.shape[-2] != A.shape[-1]:
         raise AssertionError(f"A must be square, got shape {tuple(A.shape)}")
     if B is not None and A.shape != B.shape:
@@ -279,6 +283,8 @@ def lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker, *given):
         )
     k = k if k is not None else 1 if X is None else X.shape[-1]
     n = X.shape[-1] if X is not None else k if n is None else n
+    if k < 1 or n < 1:
+        raise ValueError(f"lobpcg(): k={k} pairs from n={n} vectors: both must be 1 or more")
     if A.shape[-1] < 3 * n:
         raise ValueError(
             f"LOBPCG algorithm is not applicable when the number of A rows (={A.shape[-1]}) is "
@@ -287,9 +293,11 @@ def lobpcg(A, k, B, X, n, iK, niter, tol, largest, method, tracker, *given):
     if not (A.is_floating_point() or A.is_complex()):
         A = A.to(_C.get_default_dtype())
     method = "ortho" if method is None else method
+    if method not in ("ortho", "basic"):
+        raise ValueError(f"lobpcg(): method must be 'ortho' or 'basic', not {method!r}")
     rest = (X, n, iK, method, tracker,
             _parameters(A, k, n, niter, tol, largest, method, given))  # fmt: skip
     recorded = [x for x in (A, B) if x is not None and x.requires_grad]
     if not recorded or not _C.is_grad_enabled():
         return _solve(A, B, *rest)
-    return _Pairs.apply((A + A.mT) / 2, B if B is None else (B + B.mT) / 2, rest)
+    return _Pairs.apply((A + A.mH) / 2, B if B is None else (B + B.mH) / 2, rest)

@@ -69,14 +69,17 @@ class _Record:
 class _Kept:
     """What has a record, which copies and pickles do not have."""
 
+    _left_out = {"_record": None}
+
     def __getstate__(self):
-        return {**self.__dict__, "_record": None}
+        return {**self.__dict__, **self._left_out}
 
 
 class Module(_Kept):
     """The base: output and gradInput are those of the last calls."""
 
     _names = ()  # of the parameters
+    _draws = True  # a second forward may differ from the first, as of Dropout
 
     def __init__(self):
         self.output = self.gradInput = torch.empty(0)
@@ -93,7 +96,9 @@ class Module(_Kept):
         return self.output
 
     def _recorded(self, input):
-        if self._record is None or self._record.input is not input:
+        """The last record. Of another input a new one, where no draws or statistics are lost."""
+        last = self._record
+        if last is None or (last.input is not input and not (self._draws and self.train)):
             self.updateOutput(input)
         return self._record
 
@@ -176,7 +181,7 @@ class Module(_Kept):
         """Drops what the last calls have left."""
         for m in self.listModules():
             m.output = m.gradInput = torch.empty(0)
-            m._record = None
+            m.__dict__.update(m._left_out)
         return self
 
     def type(self, dtype=None):
@@ -209,7 +214,10 @@ def _grad(name):
 
 
 class _Layer(Module):
-    """A layer of the tables below: a module of tensorh.nn or a function computes it."""
+    """A layer of the tables below: a module of tensorh.nn or a function computes it, which the
+    class's _factory makes."""
+
+    _draws = False
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -224,7 +232,7 @@ class _Layer(Module):
 
     def _make(self):
         args, kwargs = self._args
-        return _LAYERS[type(self).__name__](*args, **kwargs)
+        return self._factory(*args, **kwargs)
 
     def _compute(self, input, **parameters):
         if self._module is None:
@@ -252,8 +260,8 @@ class _Scale(_nn.Module):
         return x * self.weight if "weight" in self._parameters else x + self.bias
 
 
-def _pool(cls):
-    def make(kW, kH, dW=None, dH=None, padW=0, padH=0):
+def _pool(cls, step):
+    def make(kW, kH, dW=step, dH=step, padW=0, padH=0):
         return cls((kH, kW), (dH or kH, dW or kW), (padH, padW))
 
     return make
@@ -272,7 +280,8 @@ _LAYERS = {
     "SpatialConvolution": lambda nInputPlane, nOutputPlane, kW, kH, dW=1, dH=1, padW=0, padH=None:
         _nn.Conv2d(nInputPlane, nOutputPlane, (kH, kW), (dH, dW),
                    (padW if padH is None else padH, padW)),
-    "SpatialMaxPooling": _pool(_nn.MaxPool2d), "SpatialAveragePooling": _pool(_nn.AvgPool2d),
+    "SpatialMaxPooling": _pool(_nn.MaxPool2d, None),
+    "SpatialAveragePooling": _pool(_nn.AvgPool2d, 1),
     "BatchNormalization": lambda nOutput, eps=1e-5, momentum=0.1, affine=True: _nn.BatchNorm1d(
         nOutput, eps, momentum, affine),
     "SpatialBatchNormalization": lambda nOutput, eps=1e-5, momentum=0.1, affine=True:
@@ -338,14 +347,17 @@ _LAYERS = {
 }  # fmt: skip
 
 
-def _classes(names, base):
+def _classes(table, base):
     """A class of each name of a table, made here."""
-    for name in names:
-        globals()[name] = type(name, (base,), {"__module__": __name__})
+    for name, factory in table.items():
+        own = {"__module__": __name__, "_factory": staticmethod(factory)}
+        globals()[name] = type(name, (base,), own)
         __all__.append(name)
 
 
 _classes(_LAYERS, _Layer)
+for _name in ("Dropout", "SpatialDropout", "BatchNormalization", "SpatialBatchNormalization"):
+    globals()[_name]._draws = True
 
 
 # --- containers -----------------------------------------------------------------------------------
@@ -354,9 +366,12 @@ _classes(_LAYERS, _Layer)
 class Container(Module):
     """Modules in a list."""
 
+    _left_out = {"_record": None, "_given": None, "_grads": None}
+
     def __init__(self, *modules):
         super().__init__()
         self.modules = list(modules)
+        self._given = self._grads = None  # what each module was given in the last calls
 
     def add(self, module):
         self.modules.append(module)
@@ -384,24 +399,33 @@ class Sequential(Container):
     """One module after the other."""
 
     def updateOutput(self, input):
+        self._given = []
         for m in self.modules:
+            self._given.append(input)
             input = m.updateOutput(input)
         self.output = input
         return input
 
     def _inputs(self, input):
-        return [input, *(m.output for m in self.modules[:-1])]
+        """Those of the modules, the last first."""
+        if self._given is None:
+            self.updateOutput(input)
+        return [input, *self._given[1:]][: len(self.modules)][::-1]
 
     def updateGradInput(self, input, gradOutput):
-        for m, x in zip(self.modules[::-1], self._inputs(input)[::-1], strict=True):
+        inputs, self._grads = self._inputs(input), []
+        for m, x in zip(self.modules[::-1], inputs, strict=True):
+            self._grads.append(gradOutput)
             gradOutput = m.updateGradInput(x, gradOutput)
         self.gradInput = gradOutput
         return gradOutput
 
     def accGradParameters(self, input, gradOutput, scale=1):
-        for m, x in zip(self.modules[::-1], self._inputs(input)[::-1], strict=True):
-            m.accGradParameters(x, gradOutput, scale)
-            gradOutput = m.gradInput
+        if self._grads is None:
+            self.updateGradInput(input, gradOutput)
+        grads = [gradOutput, *self._grads[1:]][: len(self.modules)]
+        for m, x, g in zip(self.modules[::-1], self._inputs(input), grads, strict=True):
+            m.accGradParameters(x, g, scale)
 
 
 class _Branches(Container):
@@ -426,16 +450,18 @@ class _Branches(Container):
         self.output = self._join(outputs)
         return self.output
 
-    def _calls(self, gradOutput):
+    def _calls(self, input, gradOutput):
+        if self._given is None:
+            self.updateOutput(input)
         return zip(self.modules, self._given, self._of_each(gradOutput), strict=True)
 
     def updateGradInput(self, input, gradOutput):
-        grads = [m.updateGradInput(x, g) for m, x, g in self._calls(gradOutput)]
+        grads = [m.updateGradInput(x, g) for m, x, g in self._calls(input, gradOutput)]
         self.gradInput = self._gather(grads)
         return self.gradInput
 
     def accGradParameters(self, input, gradOutput, scale=1):
-        for m, x, g in self._calls(gradOutput):
+        for m, x, g in self._calls(input, gradOutput):
             m.accGradParameters(x, g, scale)
 
 
@@ -480,15 +506,17 @@ __all__ += ["Concat", "ConcatTable", "ParallelTable", "Sequential"]
 class Criterion(_Kept):
     """The base: a number of an input and a target, and its gradient."""
 
+    _factory = None
+
     def __init__(self, *args, **kwargs):
         self._args, self._record, self.output = (args, kwargs), None, 0
         self.gradInput = torch.empty(0)
-        if type(self).__name__ in _CRITERIONS:
+        if self._factory is not None:
             self._make()
 
     def _make(self):
         args, kwargs = self._args
-        return _CRITERIONS[type(self).__name__](*args, **kwargs)
+        return self._factory(*args, **kwargs)
 
     def _compute(self, input, target):
         return self._make()(input, target)
@@ -555,9 +583,35 @@ _CRITERIONS = {
     "MultiMarginCriterion": _reduced(_F.multi_margin_loss, "p", "weights", "margin"),
     "CosineEmbeddingCriterion": _reduced(_pair(_F.cosine_embedding_loss), "margin"),
     "MarginRankingCriterion": _reduced(_pair(_F.margin_ranking_loss), "margin"),
-    "L1Cost": lambda: lambda x, t: x.abs().sum(),
 }  # fmt: skip
 _classes(_CRITERIONS, Criterion)
+
+
+class L1Cost(Criterion):
+    """The sum of absolute values. There is no target."""
+
+    def __init__(self):
+        super().__init__()
+
+    def _compute(self, input, target):
+        return input.abs().sum()
+
+    def updateOutput(self, input, target=None):
+        return super().updateOutput(input, target)
+
+    def updateGradInput(self, input, target=None):
+        return super().updateGradInput(input, target)
+
+    def forward(self, input, target=None):
+        return self.updateOutput(input, target)
+
+    __call__ = forward
+
+    def backward(self, input, target=None):
+        return self.updateGradInput(input, target)
+
+
+__all__.append("L1Cost")
 
 
 class MultiCriterion(Criterion):
@@ -588,3 +642,29 @@ class ParallelCriterion(MultiCriterion):
         targets = [target] * len(self.criterions) if self.repeatTarget else target
         every = zip(self.criterions, self.weights, input, targets, strict=True)
         return sum(c._compute(x, t) * w for c, w, x, t in every)
+
+
+# --- what torch.legacy.nn has and this has not ----------------------------------------------------
+
+_MISSING = """
+Bilinear ClassSimplexCriterion Copy Cosine CosineDistance CriterionTable DepthConcat Euclidean
+GradientReversal Index L1HingeEmbeddingCriterion L1Penalty MM MV MaskedSelect MixtureTable Normalize
+Padding PairwiseDistance Parallel PartialLinear RReLU Replicate SpatialAdaptiveMaxPooling
+SpatialClassNLLCriterion SpatialContrastiveNormalization SpatialConvolutionLocal
+SpatialConvolutionMap SpatialCrossMapLRN SpatialDilatedConvolution SpatialDivisiveNormalization
+SpatialFractionalMaxPooling SpatialFullConvolution SpatialFullConvolutionMap SpatialLPPooling
+SpatialMaxUnpooling SpatialReflectionPadding SpatialReplicationPadding SpatialSoftMax
+SpatialSubSampling SpatialSubtractiveNormalization SpatialUpSamplingNearest SpatialZeroPadding
+TemporalConvolution TemporalMaxPooling TemporalSubSampling VolumetricAveragePooling
+VolumetricBatchNormalization VolumetricConvolution VolumetricDropout VolumetricFullConvolution
+VolumetricMaxPooling VolumetricMaxUnpooling VolumetricReplicationPadding WeightedEuclidean
+WeightedMSECriterion
+"""
+
+
+def __getattr__(name):
+    text = f"module 'torch.legacy.nn' has no attribute '{name}'"
+    if name in _MISSING.split():
+        text += " (not written: a Module or Criterion of one's own with _compute(self, input) or "
+        text += "_compute(self, input, target) does it by a function of tensorh.nn)"
+    raise AttributeError(text)

@@ -110,3 +110,10 @@ def rmsprop(opfunc, x, config, state=None):
     square = _kept(state, "m", x).mul_(alpha).addcmul_(g, g, value=1 - alpha)
     x.addcdiv_(g, square.sqrt().add_(config.get("epsilon", 1e-8)), value=-rate)
     return x, fx
+
+
+def __getattr__(name):
+    text = f"module 'torch.legacy.optim' has no attribute '{name}'"
+    if name in ("adamax", "asgd", "cg", "lbfgs", "rprop"):
+        text += " (not written: see torch.optim)"
+    raise AttributeError(text)

@@ -46,11 +46,29 @@ class ProcessExitedException(ProcessException):
 _GRACE = 30  # seconds for what a process does on SIGINT
 
 
-def _end_with_parent(parent):
+def _has_ended(parent, direct, seconds=0):
+    """Whether the process that started this one has ended, after a while at most.
+
+    parent waits for the end of a pipe, which a process forked later keeps open. So a direct child
+    also asks whose child it is."""
+    parent.join(seconds)
+    return not parent.is_alive() or (direct and os.getppid() != parent.pid)
+
+
+def _end_with_parent(parent, direct):
     """Interrupts this process when the one that started it ends, however that ends."""
 
+    def interrupted(number, frame):
+        if _has_ended(parent, direct):
+            raise KeyboardInterrupt
+
+    # A shell's background jobs ignore SIGINT: go on so, but for the one sent below.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupted)
+
     def watch():
-        parent.join()
+        while not _has_ended(parent, direct, 0.5):
+            pass
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(_GRACE)
         os._exit(1)  # the interrupt was lost, or what it began does not end
@@ -58,16 +76,20 @@ def _end_with_parent(parent):
     threading.Thread(target=watch, name="end with the parent", daemon=True).start()
 
 
-def _run(fn, i, args, error_file):
+def _run(fn, i, args, error_file, direct):
     parent = multiprocessing.parent_process()
     try:
-        _end_with_parent(parent)
+        _end_with_parent(parent, direct)
         fn(i, *args)
     except KeyboardInterrupt:
-        if not parent.is_alive():  # nobody reads what a queue would wait to have written
+        if _has_ended(parent, direct):  # nobody reads what a queue would wait to have written
             sys.stdout.flush(), sys.stderr.flush()
             os._exit(1)
     except Exception:
+        if _has_ended(parent, direct):  # nor the file
+            traceback.print_exc()
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(1)
         fd = os.open(error_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(fd, "w", encoding="utf-8", errors="backslashreplace") as f:
             f.write(traceback.format_exc())
@@ -148,13 +170,16 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
                     numa_options=None):  # fmt: skip
     """Runs fn(i, *args) in nprocs processes; waits for them, or returns their context."""
     context = multiprocessing.get_context(start_method)
+    direct = context.get_start_method() != "forkserver"
     processes, files = [], []
     try:
         for i in range(nprocs):
             name = f"tensorh-{os.getpid()}-{os.urandom(8).hex()}.error"
             path = os.path.join(tempfile.gettempdir(), name)  # a process that fails makes it
             files.append(path)
-            process = context.Process(target=_run, args=(fn, i, args, path), daemon=daemon)
+            process = context.Process(
+                target=_run, args=(fn, i, args, path, direct), daemon=daemon
+            )
             process.start()
             processes.append(process)
     except BaseException:

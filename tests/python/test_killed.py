@@ -146,30 +146,107 @@ def test_a_killed_training_goes_on(tmp_path, kind):
 
 
 CHILDREN = """
-import os, sys, time
+import os, signal, sys, time
 from tensorh import multiprocessing as mp
 
 def wait(rank):
-    print("child", flush=True)
+    print("child", os.getpid(), flush=True)
     time.sleep(600)
 
+def wait_through_interrupts(rank):
+    if rank:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wait(rank)
+
+def clean(rank):
+    try:
+        wait(rank)
+    finally:
+        print("cleaned", flush=True)
+
+def fail(rank):
+    parent = os.getppid()
+    print("child", os.getpid(), flush=True)
+    while os.getppid() == parent:
+        time.sleep(0.001)
+    raise ValueError("without a parent")
+
 if __name__ == "__main__":
-    context = mp.start_processes(wait, nprocs=2, join=False, start_method=sys.argv[1])
+    method, what = sys.argv[1:]
+    context = mp.start_processes(globals()[what], nprocs=2, join=False, start_method=method)
     time.sleep(600)
 """
 
 
+class Starter:
+    """A program that starts two processes and waits; interrupts: whether SIGINT is not ignored."""
+
+    def __init__(self, folder, method, what, interrupts):
+        (folder / "tmp").mkdir()
+        (folder / "program.py").write_text(CHILDREN)
+        self.mark, self.temporary = uuid.uuid4().hex.encode(), folder / "tmp"
+        env = {**os.environ, "TENSORH_TEST_MARK": self.mark.decode()}
+        handler = signal.SIG_DFL if interrupts else signal.SIG_IGN
+        self.process = subprocess.Popen(
+            [sys.executable, folder / "program.py", method, what], stdout=subprocess.PIPE,
+            env={**env, "TMPDIR": str(self.temporary)},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, handler),
+        )  # fmt: skip
+
+    def __enter__(self):
+        said = [self.process.stdout.readline().split() for _ in range(2)]
+        assert [s[0] for s in said] == [b"child"] * 2
+        self.children = [int(s[1]) for s in said]
+        return self
+
+    def __exit__(self, *error):
+        end_all(self.mark, self.process)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        assert self.process.wait() == -signal.SIGKILL
+
+    def left(self, limit):
+        """The processes that are there after so many seconds."""
+        return left(lambda: marked(self.mark), limit)
+
+
+# A program in the background of a shell that has no job control ignores SIGINT.
+@pytest.mark.parametrize("interrupts", [True, False])
 @pytest.mark.parametrize("method", mp.get_all_start_methods())
-def test_processes_end_with_the_one_that_started_them(tmp_path, method):
-    (tmp_path / "tmp").mkdir()
-    (tmp_path / "program.py").write_text(CHILDREN)
-    mark = uuid.uuid4().hex
-    env = {**os.environ, "TENSORH_TEST_MARK": mark, "TMPDIR": str(tmp_path / "tmp")}
-    with subprocess.Popen(
-        [sys.executable, tmp_path / "program.py", method], env=env, stdout=subprocess.PIPE
-    ) as process:
-        assert [process.stdout.readline() for _ in range(2)] == [b"child\n"] * 2
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        assert left(lambda: marked(mark.encode()), 5) == []
-    assert all(p.name.startswith("pymp-") for p in (tmp_path / "tmp").iterdir())
+def test_processes_end_with_the_one_that_started_them(tmp_path, method, interrupts):
+    with Starter(tmp_path, method, "clean", interrupts) as starter:
+        starter.kill()
+        assert starter.left(20) == []  # 30 s would be the end of those that do not listen
+        assert starter.process.stdout.read() == b"cleaned\n" * 2
+    assert all(p.name.startswith("pymp-") for p in starter.temporary.iterdir())
+
+
+forks = pytest.mark.skipif("fork" not in mp.get_all_start_methods(), reason="there is no fork")
+
+
+@forks
+def test_a_process_does_not_wait_for_those_that_were_forked_later(tmp_path):
+    with Starter(tmp_path, "fork", "wait_through_interrupts", True) as starter:
+        starter.kill()
+        assert len(left(lambda: marked(starter.mark)[1:], 20)) == 0
+        assert len(marked(starter.mark)) == 1  # the one that ignores the interrupt
+
+
+@forks
+def test_an_ignored_interrupt_stays_so_while_the_parent_lives(tmp_path):
+    with Starter(tmp_path, "fork", "wait", False) as starter:
+        for pid in starter.children:
+            os.kill(pid, signal.SIGINT)
+        time.sleep(0.3)
+        assert len(marked(starter.mark)) == 3
+        starter.kill()
+        assert starter.left(20) == []
+
+
+@forks
+def test_a_failure_without_a_parent_leaves_no_file(tmp_path):
+    with Starter(tmp_path, "fork", "fail", True) as starter:
+        starter.kill()
+        assert starter.left(20) == []
+    assert list(starter.temporary.iterdir()) == []

@@ -167,6 +167,86 @@ def test_containers():
     assert net.type() is torch.float64 and net.float().type() is torch.float32
 
 
+def test_a_backward_is_of_the_last_forward():
+    x, g = torch.randn(40, 3), torch.ones(40, 3)
+    d = nn.Dropout(0.5)
+    y = d.forward(x)
+    assert d.backward(x.clone(), g).equal((y != 0).float() * 2)  # the same mask
+    b = nn.BatchNormalization(3)
+    b.forward(x)
+    before = b.running_mean.clone()
+    b.backward(x.clone(), g)
+    assert b.running_mean.equal(before)
+    m = nn.Sequential(nn.Square(), nn.Linear(3, 1))
+    m.zeroGradParameters()
+    m.backward(x, g[:, :1])  # without a forward, then at another input
+    assert m.get(1).gradWeight[0].tolist() == pytest.approx((x * x).sum(0).tolist(), rel=1e-5)
+    assert nn.ConcatTable(nn.Square()).backward(x, [g]).equal(2 * x)
+    s = nn.Square()
+    s.forward(x)
+    assert s.backward(x + 1, g).equal(2 * (x + 1))
+    c = nn.MSECriterion()
+    c.forward(x, g)
+    torch.testing.assert_close(c.backward(x + 1, g), 2 * x / 120)
+
+
+def test_a_module_twice_in_a_container():
+    shared = nn.Linear(3, 3)
+    net = nn.Sequential(shared, nn.Tanh(), shared, nn.ConcatTable(shared, shared), nn.CAddTable())
+    net.double()
+    x, g = randn(4, 3), randn(4, 3)
+    net.forward(x)
+    net.zeroGradParameters()
+    d = net.backward(x, g)
+    grads = [t.clone() for t in net.parameters()[1]]
+    for p, dp in [(x, d), *zip(net.parameters()[0], grads, strict=True)]:
+        for i in range(p.numel()):
+            by_hand = numeric(lambda: (net.forward(x) * g).sum().item(), p, i)
+            assert dp.reshape(-1)[i].item() == pytest.approx(by_hand, abs=1e-6)
+
+
+class Three(nn.Linear):
+    """Subclasses of what is made from a table."""
+
+    def __init__(self, n):
+        super().__init__(3, n)
+
+
+class Twice(nn.MSECriterion):
+    def _compute(self, input, target):
+        return 2 * super()._compute(input, target)
+
+
+def test_subclasses():
+    m, x = Three(2), torch.randn(4, 3)
+    assert m.forward(x).equal(F.linear(x, m.weight, m.bias)) and repr(m) == "nn.Three"
+    assert m.backward(x, torch.ones(4, 2)).shape == (4, 3)
+    assert pickle.loads(pickle.dumps(m)).forward(x).equal(m.output)
+    c = Twice(sizeAverage=False)
+    assert c.forward(x, x + 1) == pytest.approx(24, rel=1e-5)
+    assert c.backward(x, x + 1).sum().item() == pytest.approx(-48, rel=1e-5)
+
+
+def test_defaults_and_empty_containers():
+    x = torch.arange(9.0).view(1, 1, 3, 3)
+    assert nn.SpatialAveragePooling(2, 2).forward(x).flatten().tolist() == [2, 3, 5, 6]
+    assert nn.SpatialMaxPooling(2, 2).forward(x).flatten().tolist() == [4]
+    c = nn.L1Cost()
+    assert c.forward(-x) == 36 and c.backward(1 - x).flatten().tolist()[:3] == [1, 0, -1]
+    empty, g = nn.Sequential(), torch.ones(1)
+    assert empty.forward(x) is x and empty.backward(x, g) is g is empty.gradInput
+
+
+def test_modules_that_are_not_here():
+    with pytest.raises(AttributeError, match="not written: a Module"):
+        nn.VolumetricConvolution  # noqa: B018
+    with pytest.raises(AttributeError, match="'Nonsense'$"):
+        nn.Nonsense  # noqa: B018
+    assert not set(nn._MISSING.split()) & set(nn.__all__)
+    with pytest.raises(AttributeError, match="not written"):
+        optim.lbfgs  # noqa: B018
+
+
 def test_flat_parameters():
     shared = nn.Linear(3, 3)
     net = nn.Sequential(shared, nn.ReLU(), shared, nn.Linear(3, 1))

@@ -133,8 +133,32 @@ def test_gradients(largest, shape):
     torch.testing.assert_close(A.grad, a.grad)
 
 
+@METHODS
+def test_a_recorded_hermitian_matrix(method):
+    A = symmetric(30, torch.complex128)
+    assert A.imag.abs().max() > 1
+    E, X = torch.lobpcg(A.clone().requires_grad_(), 3, method=method)
+    check(A, E.detach(), X.detach(), True)
+    G = torch.randn(30, 30, dtype=torch.complex128)
+    B = G @ G.mH / 30 + torch.eye(30)
+    E, X = torch.lobpcg(A, 2, B.clone().requires_grad_(), method=method, largest=False)
+    check(A, E.detach(), X.detach(), False, B)
+    half = (A + (G - G.mH)).requires_grad_()  # of which the Hermitian part counts
+    E, X = torch.lobpcg(half, 3, method=method)
+    check(A, E.detach(), X.detach(), True)
+
+
 def test_wrong_calls():
     A = symmetric(12)
+    for wrong, why in (
+        ({"k": 0}, "k=0 pairs"), ({"k": -1}, "k=-1 pairs"), ({"n": 0}, "n=0 vectors"),
+        ({"X": A[:, :0]}, "k=0 pairs"), ({"X": A[:, :2] * 0}, "the length 0.0"),
+        ({"X": A[:, :2] * float("nan")}, "the length nan"), ({"method": "other"}, "'other'"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=why):
+            torch.lobpcg(A, **wrong)
+    with pytest.raises(AssertionError, match="X must be a matrix"):
+        torch.lobpcg(A, X=A[0])
     with pytest.raises(AssertionError, match="square"):
         torch.lobpcg(A[:5])
     with pytest.raises(AssertionError, match="same shape"):

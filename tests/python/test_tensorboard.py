@@ -237,6 +237,29 @@ def test_a_file_that_fails(tmp_path):
     w.close()
 
 
+def test_nothing_is_added_to_a_closed_file(tmp_path):
+    w = FileWriter(tmp_path)
+    w.add_summary(summary.scalar("x", 1), 1)
+    w.close()
+    with pytest.raises(ValueError, match="closed"):
+        w.add_summary(summary.scalar("x", 2), 2)
+    w.close()
+    w.flush()
+    assert [step for _, step, _ in values(tmp_path)] == [1]
+
+
+def test_texts_are_str_or_bytes(tmp_path):
+    with SummaryWriter(tmp_path) as w:
+        for wrong in (3, [3], bytearray(b"x"), ["x", 3], torch.ones(2, dtype=torch.uint8)):
+            with pytest.raises(TypeError, match="a text must be a str or bytes, not"):
+                w.add_text("t", wrong)
+        with pytest.raises(TypeError, match="not int"):
+            w.add_scalar(7, 1.0)
+        w.add_text("t", ["a", b"b"])
+    ((_, _, value),) = values(tmp_path)
+    assert fields(value[8][0])[8] == [b"a", b"b"]
+
+
 def test_records(tmp_path):
     with open(tmp_path / "f", "wb") as f:
         w = RecordWriter(f)
@@ -316,7 +339,9 @@ def test_histograms(tmp_path):
     w.add_histogram_raw("h", 0, 1, 3, 2, 2, [1, 2], torch.tensor([1, 2]))
     assert histogram(tmp_path)["counts"] == [1, 2]
     for wrong, bins in ((torch.empty(0), 3), (torch.tensor([1e30]), "tensorflow"),
-                        (torch.ones(2), 0), (torch.tensor([math.inf]), 3)):  # fmt: skip
+                        (torch.ones(2), 0), (torch.tensor([math.inf]), 3),
+                        (torch.ones(2), [0, 2, 1]), (torch.ones(2), [0, math.nan, 2]),
+                        (torch.ones(2), [1]), (torch.ones(2), [[0, 2]])):  # fmt: skip
         with pytest.raises(ValueError):
             w.add_histogram("h", wrong, bins=bins)
     with pytest.raises(ValueError, match="len"):

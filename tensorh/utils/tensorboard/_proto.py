@@ -75,7 +75,9 @@ _PLAIN = {
 
 def _field(number, kind, value):
     if kind == "s":
-        data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
+        data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+        if not isinstance(data, bytes):  # bytes(3) would be three NULs
+            raise TypeError(f"a text must be a str or bytes, not {type(value).__name__}")
         return _varint(number << 3 | 2) + _varint(len(data)) + data
     wire, pack = _PLAIN[kind]
     if isinstance(value, list):

@@ -66,6 +66,8 @@ class _Pending:
         if self.process != os.getpid():
             self._start()
         with self.lock:
+            if self.file.closed:
+                raise ValueError("the file of events is closed")
             self.data += record
             self.count += 1
             if self.count >= most or time.monotonic() - self.since >= seconds:
@@ -84,11 +86,14 @@ class _Pending:
         self.count, self.since = 0, time.monotonic()
 
     def close(self):
-        try:
-            if not self.file.closed:
-                self.flush()
-        finally:
-            self.file.close()
+        if self.process != os.getpid():
+            self._start()
+        with self.lock:
+            try:
+                if not self.file.closed:
+                    self._write()
+            finally:
+                self.file.close()
 
 
 class FileWriter:

@@ -118,7 +118,12 @@ def _limits(values, bins):
         if least == most:
             least, most = least - 0.5, most + 0.5
         return torch.linspace(least, most, bins + 1, dtype=torch.float64)
-    return torch.as_tensor(bins, dtype=torch.float64)
+    limits = torch.as_tensor(bins, dtype=torch.float64)
+    if limits.ndim != 1 or len(limits) < 2:
+        raise ValueError("`bins` must be a number of bins or a list of at least two limits")
+    if not bool((limits[1:] >= limits[:-1]).all()):
+        raise ValueError("`bins` must increase monotonically, when a list of limits")
+    return limits
 
 
 def _fold(counts, limits, most):
