@@ -234,7 +234,11 @@ static void check_out(const tn_row *row, int i, tn_dtype dtype, tn_device_id dev
             dev.value[dev.nvalues].as.tensors = tn_tensors_of(given, n);
         dev.nvalues++;
         ok = seeded_call(&dev, TN_PLAIN, got, &m);
-        if (!ok && strstr(no_error(), "depends on data")) return;
+        if (!ok) {
+            const char *why = no_error();
+            /* lerp takes no wider result beside a tensor as weight */
+            if (strstr(why, "depends on data") || (other && strstr(why, "Found dtype"))) return;
+        }
         for (int k = 0; ok && k < n; k++) {
             tn_tensor *as = got[k];
             ok = as == given[k];
