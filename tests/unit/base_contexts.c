@@ -590,16 +590,22 @@ static void the_end_is_called_in_its_context(void) {
 static void leave_1(tn_context *c) { (void)c, leave_say('1'); }
 static void leave_2(tn_context *c) { (void)c, leave_say('2'); }
 static void leave_3(tn_context *c) { (void)c, leave_say('3'); }
-static void four_are_called_at_the_end_and_no_fifth(void) {
+static void leave_4(tn_context *c) { (void)c, leave_say('4'); }
+static void leave_5(tn_context *c) { (void)c, leave_say('5'); }
+static void leave_6(tn_context *c) { (void)c, leave_say('6'); }
+static void leave_7(tn_context *c) { (void)c, leave_say('7'); }
+static void eight_are_called_at_the_end_and_no_ninth(void) {
     tn_context *c = begin(NULL);
     tni_context_at_end(c, leave_1), tni_context_at_end(c, leave_1);
     CHECK_EQ(c->nleave, 3);
     tni_context_at_end(c, leave_2), tni_context_at_end(c, leave_3);
-    tni_context_at_end(c, leave_a), tni_context_at_end(c, leave_3);
-    CHECK_EQ(c->nleave, 4);
+    tni_context_at_end(c, leave_4), tni_context_at_end(c, leave_5);
+    tni_context_at_end(c, leave_6), tni_context_at_end(c, leave_7);
+    tni_context_at_end(c, leave_a), tni_context_at_end(c, leave_7);
+    CHECK_EQ(c->nleave, 8);
     leave_calls = 0;
     end(c);
-    CHECK(leave_calls == 4 && !memcmp(leave_order, "21ba", 4));
+    CHECK(leave_calls == 8 && !memcmp(leave_order, "654321ba", 8));
 }
 static void errors_that_nobody_took_are_told_at_the_end(void) {
     tn_context *c = begin(NULL);
@@ -634,7 +640,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(calls_wait_for_the_locks_that_they_take),
         CHECK_TEST(endings_are_called_newest_first),
         CHECK_TEST(the_end_is_called_in_its_context),
-        CHECK_TEST(four_are_called_at_the_end_and_no_fifth),
+        CHECK_TEST(eight_are_called_at_the_end_and_no_ninth),
         CHECK_TEST(errors_that_nobody_took_are_told_at_the_end),
     };
     return CHECK_MAIN(tests, argc, argv);
