@@ -233,7 +233,7 @@ static bool event_there(tni_block *b, const char *function, const tn_stream_even
                      e ? "of another context" : "NULL");
 }
 
-static bool event_record(tni_block *b, tn_stream_event *e, const tn_stream *s) {
+static bool event_record_in(tni_block *b, tn_stream_event *e, const tn_stream *s) {
     tni_device *d = stream_device(b, "tn_event_record", s->id);
     if (!d) return false;
     if (e->device && e->device != d)
@@ -252,7 +252,7 @@ TN_API bool tn_event_record_at(const char *file, int line, tn_stream_event *e, t
     tni_block *b = tni_here();
     if (!tni_enter(b, file, line)) return false;
     return tni_leave(b, event_there(b, "tn_event_record", e) &&
-                            stream_there(b, "tn_event_record", s) && event_record(b, e, s));
+                            stream_there(b, "tn_event_record", s) && event_record_in(b, e, s));
 }
 TN_API bool tnp_event_record(tn_stream_event *e, tn_stream *s) {
     return tn_event_record_at(NULL, 0, e, s);

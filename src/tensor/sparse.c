@@ -10,8 +10,6 @@ TN_PRIV const char *tni_layout_text(int layout) {
     return text[layout];
 }
 
-static const char sparse_what[] = "tn_sparse_new";
-
 /* Integers in one dimension, of that length. */
 static bool sparse_is_vector(tni_block *b, const char *name, const tn_tensor *t, int64_t n) {
     if (t->dtype != TN_I64 && t->dtype != TN_I32)
@@ -80,21 +78,20 @@ TN_PRIV bool tni_sparse_may_be(tni_block *b, int layout, tn_tensors parts, tn_in
     int64_t numel;
     const int n = sparse_parts(layout);
     if (layout <= TN_STRIDED || layout > TN_SPARSE_CSC)
-        return tni_error(b, TN_INVALID, "%s: the layout is none of tn_layout", sparse_what);
+        return tni_error(b, TN_INVALID, "the layout of a sparse tensor is none of tn_layout");
     if (parts.n != n || !parts.at)
-        return tni_error(b, TN_INVALID, "%s: expected %d parts", sparse_what, n);
+        return tni_error(b, TN_INVALID, "expected %d parts of a sparse tensor", n);
     if (size.n < 0 || size.n > TN_MAX_DIMS || (size.n && !size.at) ||
         !tni_numel_of((int)size.n, size.at, &numel))
-        return tni_error(b, TN_INVALID, "%s: the size is negative or too large", sparse_what);
+        return tni_error(b, TN_INVALID, "the size of a sparse tensor is negative or too large");
     for (int i = 0; i < n; i++) {
-        if (!parts.at[i]) return tni_error(b, TN_INVALID, "%s: a part is NULL", sparse_what);
-        if (!tni_belongs(b, parts.at[i], sparse_what)) return false;
+        if (!parts.at[i]) return tni_error(b, TN_INVALID, "a part of a sparse tensor is NULL");
+        if (!tni_belongs(b, parts.at[i], "tn_sparse_new")) return false;
         if (parts.at[i]->flags & (TNI_SPARSE | TNI_BATCHED))
-            return tni_error(b, TN_UNSUPPORTED, "%s: a part is sparse, or a sample of a batch",
-                             sparse_what);
+            return tni_error(b, TN_UNSUPPORTED,
+                             "a part of a sparse tensor is sparse, or a sample of a batch");
         if (parts.at[i]->device != parts.at[0]->device)
-            return tni_error(b, TN_INVALID, "%s: the device of indices must be that of values",
-                             sparse_what);
+            return tni_error(b, TN_INVALID, "the device of indices must be that of values");
     }
     return layout == TN_SPARSE_COO ? sparse_coo_fits(b, parts.at, size)
                                    : sparse_rows_fit(b, (tn_layout)layout, parts.at, size);

@@ -151,8 +151,9 @@ static bool names_row(const tn_row *row, const char *given) {
 /* What texts of torch say in the words of torch: names that are no arguments. */
 static bool is_torchs(const char *name) {
     static const char *const words[] = {
-        "same",         "valid",        "channels_last", "storage_offset", "arange_cpu",
-        "linspace_cpu", "logspace_cpu", "n_sample",      "prob_dist",      NULL};
+        "same",         "valid",    "channels_last", "storage_offset", "arange_cpu", "linspace_cpu",
+        "logspace_cpu", "n_sample", "prob_dist",     "sparse_coo",     "sparse_csr", "sparse_csc",
+        "to_dense",     NULL};
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], name) == 0) return true;
     return starts(name, "tn_") || tn_dtype_named(name) != TN_NO_DTYPE;
