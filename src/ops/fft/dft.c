@@ -20,6 +20,9 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 #include "../../base/rounded_begin.inl"
+#define TNI_DFT static TNI_UNUSED
+#include "../../simd/dft_roots.inl"
+#undef TNI_DFT
 #include "dft_line.h"
 
 /* --- the row ---------------------------------------------------------------------------------- */

@@ -12,10 +12,6 @@ enum {
     DFT_MANY = 256      /* roots at a time */
 };
 
-#define TNI_DFT static TNI_UNUSED
-#include "../../simd/dft_roots.inl"
-#undef TNI_DFT
-
 /* The roots of a length. */
 typedef struct dft_table {
     char *re, *im;
