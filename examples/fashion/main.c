@@ -128,7 +128,7 @@ static bool learn(const settings *s, const pictures *p, const char *checkpoint) 
 static bool predict(const settings *s, const pictures *p, const char *checkpoint) {
     int64_t index = -1, size = model_size_of(checkpoint);
     tn_module *model = size ? model_on_device(size) : NULL;
-    tn_state state = {model, NULL, NULL, NULL, NULL, 0, NULL};
+    tn_state state = {.model = model};
     bool by_number = whole(s->predict, &index),
          ok = model && tn_checkpoint_load(checkpoint, &state);
     if (ok && size != tn_size(p->images[0], 1))
