@@ -131,7 +131,8 @@ static void a_checkpoint_is_saved_and_loaded(void) {
     tn_module *a = net_new(1, 8), *b = net_new(2, 8);
     tn_optimizer *oa = tn_optim_adam(tn_parameters(a)), *ob = tn_optim_adam(tn_parameters(b));
     tn_named_number epoch[1] = {{"epoch", 3}}, none[1] = {{"epoch", 0}};
-    tn_state sa = {a, oa, NULL, NULL, epoch, 1, NULL}, sb = {b, ob, NULL, NULL, none, 1, NULL};
+    tn_state sa = {a, oa, NULL, NULL, epoch, 1, NULL, NULL},
+             sb = {b, ob, NULL, NULL, none, 1, NULL, NULL};
     tn_bytes m, again;
     TN_SCOPE {
         tn_backward(tn_sum(tn_forward(a, tn_randn(TN_DIMS(5, 4)))));

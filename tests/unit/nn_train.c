@@ -340,7 +340,7 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
     tn_module *small = tn_nn_linear(2, 2);
     tn_optimizer *o = tn_optim_sgd(tn_parameters(small), .lr = 0.5);
     tn_named_number numbers[2] = {{"epoch", 3}, {"best", 0.5}};
-    tn_state s = {small, o, NULL, tn_default_generator(), numbers, 2, NULL}, t;
+    tn_state s = {small, o, NULL, tn_default_generator(), numbers, 2, NULL, NULL}, t;
     world w = begin(0);
     uint64_t before = hash(w.net);
     uint8_t rng[TN_GENERATOR_BYTES], now[TN_GENERATOR_BYTES];
