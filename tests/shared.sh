@@ -28,6 +28,20 @@ sample() {
     done | grep .
 }
 
+# What passed in full depth, in the file $memory: the name of a program, $key over what it is made of, its number of checks.
+remembered() { # NAME: whether it passed before, as it is; counts its checks
+    [ -n "${TN_FULL:-}" ] || return 1
+    sum=$(awk -v name="$1" -v key="$key" '$1 == name && $2 == key { print $3 }' "$memory")
+    [ -n "$sum" ] || return 1
+    passed=$((passed + sum))
+}
+remember() { # NAME CHECKS
+    [ -n "${TN_FULL:-}" ] || return 0
+    awk -v name="$1" '$1 != name' "$memory" > "$memory.new"
+    echo "$1 $key $2" >> "$memory.new"
+    mv "$memory.new" "$memory"
+}
+
 export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}" # where Debian's emcc finds its modules, whoever packed node
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 

@@ -69,29 +69,19 @@ precompile() {
     note "show.h: $to_precompile" $? "$pch.said"
     to_precompile=
 }
-# What passed in full depth: the name of a program, what it was made of, its number of checks.
 memory=${BUILD:-build}/logs/cxx.passed to_precompile="" started=$(date +%s) left=0
 mkdir -p "${memory%/*}" && touch "$memory"
 state=$(cat tensor.h tensor_nn.h tests/packed.c tests/check.[ch] tests/cxx/*.[ch]* tests/cxx/units/* 2> /dev/null | cksum | tr ' ' -)
-remembered() { # NAME COMMAND...: whether it passed before; sets key
+passed_before() { # NAME COMMAND...
     known=$1
     shift
-    [ -n "${TN_FULL:-}" ] || return 1
     key=$state-$({ "$1" --version && echo "$*"; } | cksum | tr ' ' -)
-    sum=$(awk -v name="$known" -v key="$key" '$1 == name && $2 == key { print $3 }' "$memory")
-    [ -n "$sum" ] || return 1
-    passed=$((passed + sum))
-}
-remember() { # NAME CHECKS
-    [ -n "${TN_FULL:-}" ] || return 0
-    awk -v name="$1" '$1 != name' "$memory" > "$memory.new"
-    echo "$1 $key $2" >> "$memory.new"
-    mv "$memory.new" "$memory"
+    remembered "$known"
 }
 program() { # NAME SOURCE LIBRARIES COMMAND...: one that is compiled without a warning, and run
     name=$1 source=$2 libraries=$3
     shift 3
-    ! remembered "${name#"$out"/}" "$@" "$source" || return 0
+    ! passed_before "${name#"$out"/}" "$@" "$source" || return 0
     if [ -n "${TN_SECONDS:-}" ] && [ $(($(date +%s) - started)) -gt "${TN_SECONDS:-}" ]; then
         left=$((left + 1))
         return 0

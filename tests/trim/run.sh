@@ -3,8 +3,11 @@
 #
 # Examples and README, in C and C++: full, TENSOR_TRIM (one file), trimmed; the rows that trim lists are those that the compiler
 # reaches. Rows alone: a program that calls one by name, its samples and gradients, and one without gradients (--inference). A
-# sample that rotates with the commit, each row by one compiler at one level; TN_FULL=1: all, by three compilers at two levels.
-# TN_QUICK=1: README and one row. TN_ROW="erf linear": these rows alone.
+# sample that rotates with the commit, each row by one compiler at one level; TN_FULL=1: each row alone by three compilers at -O0,
+# in groups of eight at -O2. That takes hours and may be run in pieces: what passed is not built again until its trimmed header
+# changes (build/logs/trim.passed). TN_PART=2/8: the second of eight pieces (the first has the programs); TN_SECONDS=n: a run
+# ends after n seconds.
+# TN_QUICK=1: README and one row. TN_ROW="erf linear": these rows alone; with TN_FULL=1, at both levels each.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 here=tests/trim out=$BUILD/trim
@@ -38,10 +41,12 @@ least=$cc # compiles fastest
 ! have clang || least=clang
 
 sed -n 's/^ *&\(tni_\(row\|module\|optimizer\)_[a-z_0-9]*\),$/\1/p' tensor.h tensor_nn.h > "$out/all"
-[ -n "${TN_ROW:-}" ] || . $here/programs.sh
+programs() { [ -z "${TN_ROW:-}" ] && case ${TN_PART:-1} in 1 | 1/*) true ;; *) false ;; esac; } # whether this run has them
+! programs || . $here/programs.sh
 
 # --- rows alone -----------------------------------------------------------------------------------------
 cp $here/alone.c "$out/rows/"
+samples="$here/alone.c $(echo tests/ops/sample.[ch] tests/ops/elements.[ch])"
 for file in tests/ops/sample.[ch] tests/ops/elements.[ch]; do
     sed '/#include "..\/..\/src/d' "$file" > "$out/rows/$(basename "$file")"
 done
@@ -53,7 +58,8 @@ if [ -n "${TN_ROW:-}" ]; then
         echo "$row" >> "$out/some"
     done
 elif [ -n "${TN_FULL:-}" ]; then
-    cp "$out/names_of_rows" "$out/some"
+    part=${TN_PART:-1/1} # the rows of a piece are neighbours, so that its groups are those of the whole
+    awk -v k="${part%/*}" -v n="${part#*/}" 'int((NR - 1) / 8) % n == k - 1' "$out/names_of_rows" > "$out/some"
 else
     step=$(($(wc -l < "$out/names_of_rows") / 3)) # a number that does not grow with the table
     [ -z "${TN_QUICK:-}" ] || step=$(wc -l < "$out/names_of_rows")
@@ -70,28 +76,50 @@ program() { # FILE ROW...
 program "$out/rows/every.c" $(cat "$out/some")
 check "rows: the whole header" $least -std=gnu99 -O0 -w -I. "$out/rows/every.c" -o "$out/rows/every" -lm -pthread
 check "rows: it runs" eval "$out/rows/every > $out/rows/every.printed"
-row_by() { # ROW COMPILER:LEVEL: its bits
-    compiler=${2%:*} source=$1.c cxx=
+memory=${BUILD:-build}/logs/trim.passed started=$(date +%s) left=0
+mkdir -p "${memory%/*}" && touch "$memory"
+late() { # whether the time of this run is over
+    [ -n "${TN_SECONDS:-}" ] && [ $(($(date +%s) - started)) -gt "$TN_SECONDS" ] && left=$((left + 1))
+}
+key_of() { # COMMAND...: of the program that is made of $source and the headers in $folder, and shall give the bits of $name
+    { cat "$folder"/* "$out/rows/$source" "$out/rows/$name.full" $samples && "$compiler" --version && echo "$*"; } | cksum | tr ' ' -
+}
+trimmed_for() { # NAME EXTENSION ROW...: the source of a program and its headers, once
+    source=$1.$2 folder=$out/rows/$1.$2.d
+    [ ! -d "$folder" ] || return 0
+    mkdir -p "$folder"
+    name=$1
+    shift 2
+    program "$out/rows/$source" "$@"
+    check "$name alone: trim for $source" "$trim" -o "$folder" tensor.h -- "$out/rows/$source"
+}
+row_by() { # NAME COMPILER:LEVEL ROW...: their bits
+    compiler=${2%:*} level=${2#*:} form=$2 name=$1 extension=c cxx= standard=-std=gnu99
     have "$compiler" || return 0
-    case $compiler in *++) cxx=-xc++ source=$1.cc ;; esac
-    folder=$out/rows/$source.d
-    if [ ! -d "$folder" ]; then
-        mkdir -p "$folder"
-        program "$out/rows/$source" "$1"
-        check "$1 alone: trim for $source" "$trim" -o "$folder" tensor.h -- "$out/rows/$source"
-    fi
-    standard=-std=gnu99
-    [ -z "$cxx" ] || standard=-std=gnu++11
-    check "$1 alone: $2" $compiler ${2#*:} $cxx $standard -w -I"$folder" "$out/rows/$source" -o "$out/rows/$1.program" -lm -pthread
-    check "$1 alone: runs, $2" eval "$out/rows/$1.program > $out/rows/$1.printed"
-    check "$1 alone: the bits of the whole header, $2" same "$out/rows/$1.full" "$out/rows/$1.printed"
+    case $compiler in *++) cxx=-xc++ extension=cc standard=-std=gnu++11 ;; esac
+    ! late || return 0
+    shift 2
+    trimmed_for "$name" $extension "$@"
+    key=$(key_of "$standard" "$level")
+    ! remembered "$name:$form" || return 0
+    bad=$failed
+    check "$name alone: $form" "$compiler" $level $cxx $standard -w -I"$folder" "$out/rows/$source" \
+        -o "$out/rows/$name.program" -lm -pthread
+    check "$name alone: runs, $form" eval "$out/rows/$name.program > $out/rows/$name.printed"
+    check "$name alone: the bits of the whole header, $form" same "$out/rows/$name.full" "$out/rows/$name.printed"
+    [ $failed != $bad ] || remember "$name:$form" 3
 }
 # Without gradients: the forward's bits; each sample that has a gradient in the whole header is refused.
 samples_with() { awk -v line="$1" '/^[a-z]/ { name = $0 } $0 ~ line { print name }' "$2" | sort -u; }
 inference_of() { # ROW
     mkdir -p "$out/rows/$1.inference"
     program "$out/rows/$1.c" "$1"
+    ! late || return 0
+    name=$1 compiler=$least folder=$out/rows/$1.inference source=$1.c
     check "$1, --inference: trim" "$trim" --inference -o "$out/rows/$1.inference" tensor.h -- "$out/rows/$1.c"
+    key=$(key_of)
+    ! remembered "$1:inference" || return 0
+    bad=$failed
     check "$1, --inference" $least -O0 -std=gnu99 -w -I"$out/rows/$1.inference" "$out/rows/$1.c" -o "$out/rows/$1.program" -lm -pthread
     check "$1, --inference: runs" eval "$out/rows/$1.program > $out/rows/$1.printed"
     for of in full printed; do
@@ -102,13 +130,26 @@ inference_of() { # ROW
     samples_with '^  grad [a-z0-9]* \\(' "$out/rows/$1.full" > "$out/have_gradients"
     samples_with '^  refused: this build is without gradients' "$out/rows/$1.printed" > "$out/are_refused"
     check "$1, --inference: a gradient is refused" eval "! comm -23 $out/have_gradients $out/are_refused | grep ."
+    [ $failed != $bad ] || remember "$1:inference" 4
 }
-all_forms="gcc:-O0 clang:-O0 g++:-O0 clang:-O2 gcc:-O2 g++:-O2"
+bits_of() { # NAME ROW...: what the whole header prints for them
+    name=$1
+    shift
+    for row in "$@"; do awk -v row="$row" '/^[a-z]/ { on = $1 == row } on' "$out/rows/every.printed"; done > "$out/rows/$name.full"
+    check "$name alone: it has samples" test -s "$out/rows/$name.full"
+}
+forget() { rm -rf "$out/rows/$1".*.d "$out/rows/$1.inference" "$out/rows/$1.program"; } # NAME
+together() { # ROW...: in one program, optimized
+    group=with_$1
+    bits_of "$group" "$@"
+    for form in gcc:-O2 clang:-O2 g++:-O2; do row_by "$group" $form "$@"; done
+    forget "$group"
+}
 number=0
 for row in $(cat "$out/some"); do
-    awk -v row="$row" '/^[a-z]/ { on = $1 == row } on' "$out/rows/every.printed" > "$out/rows/$row.full"
-    check "$row alone: it has samples" test -s "$out/rows/$row.full"
-    forms=${TRIM_FORMS:-$all_forms}
+    bits_of "$row" "$row"
+    forms=${TRIM_FORMS:-gcc:-O0 clang:-O0 g++:-O0}
+    [ -z "${TN_ROW:-}" ] || forms=${TRIM_FORMS:-gcc:-O0 clang:-O0 g++:-O0 clang:-O2 gcc:-O2 g++:-O2}
     if [ -z "${TN_FULL:-}" ]; then # at -O2 the first, without optimization the others
         kind=$((turn + number))
         if [ -n "${TN_QUICK:-}" ]; then forms=$least:-O0
@@ -116,12 +157,17 @@ for row in $(cat "$out/some"); do
         else forms=$(echo "g++:-O0 gcc:-O0 clang++:-O0" | cut -d' ' -f$((kind % 3 + 1))); fi
     fi
     number=$((number + 1))
-    for form in $forms; do row_by "$row" $form; done
+    for form in $forms; do row_by "$row" $form "$row"; done
     [ -n "${TN_QUICK:-}" ] || inference_of "$row"
-    rm -rf "$out/rows/$row".*.d "$out/rows/$row.inference" "$out/rows/$row.program"
+    forget "$row"
 done
+if [ -n "${TN_FULL:-}" ] && [ -z "${TN_ROW:-}" ]; then
+    xargs -n 8 < "$out/some" > "$out/groups"
+    while read -r group; do together $group < /dev/null; done < "$out/groups"
+fi
 echo "rows alone: $(wc -l < "$out/some") of $(wc -l < "$out/names_of_rows")"
 
-[ -n "${TN_ROW:-}" ] || . $here/left_out.sh
+! programs || . $here/left_out.sh
+[ $left = 0 ] || echo "note: $left programs did not run in $TN_SECONDS seconds: run it again"
 echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+[ "$failed" = 0 ] && [ $left = 0 ]
