@@ -2248,52 +2248,88 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
 
 /* src/simd/math_error.h - the inverse of erf, and 1 - erf with all digits where it is small */
 
-TNI_HELPER V TNI_FNT(tni_erfinv_by)(V w) {
-    V z = V_SUB(w, K(2.5, 3.125)), p;
-    p = V_SET(4.671932509e-10);
-    H(-8.739010703e-09);
-    H(1.598430613e-08);
-    H(4.654174105e-07);
-    H(-3.423414274e-06);
-    H(-4.959691794e-06);
-    H(2.182577240e-04);
-    H(-1.252748503e-03);
-    H(-4.177320041e-03);
-    H(2.466402894e-01);
-    H(1.501409351e+00);
-    return p;
-}
-TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V s) {
-    V z = V_SUB(s, K(3.15, 3.25)), p;
-    p = V_SET(-3.223768640e-05);
-    H(1.148630248e-04);
-    H(-8.399446238e-05);
-    H(-3.323869718e-04);
-    H(1.211040119e-03);
-    H(-2.340503553e-03);
-    H(3.489574465e-03);
-    H(-4.935998725e-03);
-    H(6.664218854e-03);
-    H(1.004061336e+00);
-    H(2.983417441e+00);
-    return p;
-}
-TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w) {
-    const M beyond = V_GT(w, K(5, 6.25));
-    const V s = V_SQRT(w), first = TNI_FNT(tni_erfinv_by)(w);
-    V p;
-    if (!M_ANY(beyond)) return first;
-    p = TNI_FNT(tni_erfinv_by_root)(s);
-    return V_SEL(beyond, p, first);
-}
-TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
-    const V w = V_NEG(TNI_FNT(tni_log)(V_MUL(V_SUB(V_ONE, x), V_ADD(V_ONE, x))));
-    const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
-    return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
-}
 TNI_INLINE V TNI_FNT(tni_sum_error)(V a, V b, V s) {
     const V c = V_SUB(s, a);
     return V_ADD(V_SUB(a, V_SUB(s, c)), V_SUB(b, c));
+}
+TNI_INLINE V TNI_FNT(tni_step_long)(V h, V t, V c, V cl, V *l) {
+    const V s = V_FMA(h, t, c);
+    *l = V_FMA(*l, t, V_ADD(V_FMA(h, t, V_SUB(c, s)), cl));
+    return s;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by)(V z) {
+    V p;
+    p = V_SET(1.234657654e-10);
+    H(4.340626747e-10);
+    H(-1.086176127e-08);
+    H(1.650364467e-08);
+    H(4.786896852e-07);
+    H(-3.426266176e-06);
+    H(-4.995999916e-06);
+    H(2.182641183e-04);
+    H(-1.252707909e-03);
+    H(-4.177324940e-03);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V z) {
+    V p;
+    p = V_SET(-5.105907803e-06);
+    H(-3.149262920e-05);
+    H(1.282205776e-04);
+    H(-8.615783736e-05);
+    H(-3.449622309e-04);
+    H(1.213104697e-03);
+    H(-2.335377270e-03);
+    H(3.488800256e-03);
+    H(-4.936839920e-03);
+    H(6.664316170e-03);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_first)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, K(2.466402799e-01, 2.40158182425588312e-01),
+                               K(-3.140522515e-09, 1.02993646597476001e-17), low);
+    p = TNI_FNT(tni_step_long)(p, z, K(1.501409292e+00, 1.65365456268310274e+00),
+                               K(5.952710707e-08, -2.16393398838962229e-17), low);
+    *low = V_FMA(zl, V_SET(0.235), *low);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_second)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by_root)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, K(1.004061341e+00, 1.00525896769416545e+00),
+                               K(3.394044259e-08, -6.76575885974347710e-17), low);
+    p = TNI_FNT(tni_step_long)(p, z, K(2.983417511e+00, 3.08388561049222076e+00),
+                               K(2.388996187e-08, -8.71749865759262489e-17), low);
+    *low = V_ADD(*low, zl);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w, V wl, V *low) {
+    const M beyond = V_GT(w, K(5, 6.25));
+    const V c = K(2.5, 3.125), z = V_SUB(w, c), zl = V_ADD(V_SUB(w, V_ADD(z, c)), wl);
+    const V first = TNI_FNT(tni_erfinv_first)(z, zl, low);
+    if (!M_ANY(beyond)) return first;
+    V s = V_SQRT(w), sl = V_DIV(V_MUL(V_SET(0.5), V_ADD(V_FNMA(s, s, w), wl)), s), l, p;
+    p = TNI_FNT(tni_erfinv_second)(V_SUB(s, K(3.150000095e+00, 3.25)), sl, &l);
+    *low = V_SEL(beyond, l, *low);
+    return V_SEL(beyond, p, first);
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_log)(V x, V *low) {
+    const V u = V_FNMA(x, x, V_ONE), s = V_SUB(V_ONE, u),
+            l = V_ADD(V_FNMA(x, x, s), V_SUB(V_SUB(V_ONE, s), u));
+    V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(l, V_NEG(e));
+    const V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f));
+    const V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f),
+            rest = V_FMA(e, LN2_LO, V_ADD(lo, tail)), w = V_ADD(hi, rest);
+    *low = V_SUB(V_SUB(w, hi), rest);
+    return V_NEG(w);
+}
+TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
+    const V a = V_ABS(x);
+    V wl, w = TNI_FNT(tni_erfinv_log)(x, &wl), l, h = TNI_FNT(tni_erfinv_ratio)(w, wl, &l);
+    h = V_SEL(V_GT(a, V_ONE), K_NAN, V_FMA(x, h, V_MUL(x, l)));
+    return TNI_FNT(tni_copysign)(V_SEL(V_EQ(a, V_ONE), K_INF, h), x);
 }
 TNI_INLINE V TNI_FNT(tni_erfcx_poly)(V z) {
     V p;
@@ -2392,59 +2428,119 @@ TNI_HELPER V TNI_FNT(tni_log_normal)(V x) {
 #define PI K(3.141592741e+00, 3.14159265358979312e+00)
 
 #define P(a, b) p = V_FMA(p, t, V_SEL(low, V_SET(a), V_SET(b)))
-TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low) {
-    V p = V_SEL(low, V_SET(-8.506976276e-03), V_ZERO());
-    P(2.973177123e-02, 0);
-    P(-4.872852666e-02, 0);
-    P(5.603092611e-02, 9.229908710e-05);
-    P(-5.959743166e-02, -3.727420098e-04);
-    P(6.652609180e-02, 9.234284926e-04);
-    P(-7.723170744e-02, -2.115186075e-03);
-    P(9.224153405e-02, 4.998957632e-03);
-    P(-1.151493381e-01, -1.238381440e-02);
-    P(1.554343039e-01, 3.296497284e-02);
-    P(-2.452513445e-01, -1.003173070e-01);
-    P(5.772156647e-01, 4.227843353e-01);
+#define PL(a, al, b, bl)                                             \
+    p = TNI_FNT(tni_step_long)(p, t, V_SEL(low, V_SET(a), V_SET(b)), \
+                               V_SEL(low, V_SET(al), V_SET(bl)), rest)
+TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low, V *rest) {
+    *rest = V_ZERO();
+    V p = V_SEL(low, V_SET(6.879948080e-03), V_ZERO());
+    P(-2.536851354e-02, 0);
+    P(4.352198541e-02, 0);
+    P(-5.108280107e-02, -3.871028821e-05);
+    P(5.369467661e-02, 1.630016195e-04);
+    P(-5.860822648e-02, -4.083759850e-04);
+    P(6.660661846e-02, 9.196312749e-04);
+    P(-7.731475681e-02, -2.108638408e-03);
+    P(9.224385023e-02, 4.998387769e-03);
+    P(-1.151468456e-01, -1.238415111e-02);
+    P(1.554342061e-01, 3.296500444e-02);
+    PL(-2.452513725e-01, 6.995941961e-09, -1.003172994e-01, -2.908488894e-09);
+    PL(5.772156715e-01, -6.485233007e-09, 4.227843285e-01, 6.618798492e-09);
     return p;
 }
 #undef P
+#undef PL
 TNI_INLINE V TNI_FNT(tni_lgamma_tail)(V z) {
     V p = V_SET(7.800338592e-04);
     H(-2.777698528e-03);
     H(8.333333326e-02);
     return p;
 }
-TNI_INLINE V TNI_FNT(tni_sin_pi_abs)(V x) {
-    return V_ABS(TNI_FNT(tni_sin)(V_MUL(V_SUB(x, V_ROUND(x)), PI)));
+TNI_INLINE V TNI_FNT(tni_sinc_long)(V r, V *low) {
+    V z = V_MUL(r, r), zl = V_FMA(r, r, V_NEG(z)), l = V_ZERO();
+    V p;
+    p = V_SET(1.432849094e-04);
+    H(-2.344642300e-03);
+    H(2.614766173e-02);
+    H(-1.907518059e-01);
+    p = TNI_FNT(tni_step_long)(p, z, K(8.117424250e-01, 8.11742425283353608e-01),
+                               K(8.535200849e-11, 3.56090672218622842e-17), &l);
+    p = TNI_FNT(tni_step_long)(p, z, K(-1.644934058e+00, -1.64493406684822641e+00),
+                               K(-8.658025085e-09, -3.04067175377333650e-17), &l);
+    const V y = TNI_FNT(tni_step_long)(p, z, V_ONE, V_ZERO(), &l);
+    *low = V_FMA(zl, p, l);
+    return y;
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_below)(V a, M little, V y, V *low) {
+    V r = V_ABS(V_SUB(a, V_ROUND(a))), sl, s = TNI_FNT(tni_sinc_long)(r, &sl);
+    V by = V_SEL(little, V_ONE, a), b = V_MUL(r, by), p = V_MUL(b, s);
+    V pl = V_FMA(b, s, V_NEG(p));
+    pl = V_FMA(V_FMA(r, by, V_NEG(b)), s, V_FMA(b, sl, pl));
+    V l, h = TNI_FNT(tni_log_long)(p, &l), t = V_ADD(h, y);
+    l = V_ADD(V_DIV(pl, p), l);
+    *low = V_NEG(V_ADD(V_ADD(TNI_FNT(tni_sum_error)(h, y, t), *low), l));
+    return V_NEG(t);
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_steps)(V a, V *product, V *rest) {
+    *product = V_ONE;
+    *rest = V_ZERO();
+    for (int i = 0; i < 6; i++) {
+        const M down = V_GE(a, V_SET(2.7));
+        if (!M_ANY(down)) break;
+        a = V_SEL(down, V_SUB(a, V_ONE), a);
+        const V next = V_MUL(*product, a), off = V_FMA(*product, a, V_NEG(next));
+        *rest = V_SEL(down, V_FMA(*rest, a, off), *rest);
+        *product = V_SEL(down, next, *product);
+    }
+    return a;
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_base)(V a, V b, M little, V *low) {
+    const M lower = V_LT(a, V_SET(1.7));
+    const V first = V_SEL(little, a, V_SUB(b, V_ONE)), less = V_SEL(little, V_ONE, V_SET(2)),
+            second = V_SUB(b, less), off = V_SUB(b, V_ADD(second, less));
+    V ql, q = TNI_FNT(tni_lgamma_poly)(V_SEL(lower, first, second), lower, &ql);
+    const V m = V_MUL(first, second), base = V_MUL(m, q),
+            ml = V_FMA(first, off, V_FMA(first, second, V_NEG(m)));
+    *low = V_FMA(m, ql, V_FMA(ml, q, V_FMA(m, q, V_NEG(base))));
+    return base;
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_stirling)(V a, V i, V h, V *low) {
+    const V half = V_SUB(a, V_SET(0.5)), g = V_SUB(h, V_ONE), p = V_MUL(half, g);
+    V l = V_FMA(half, *low, V_FMA(half, g, V_NEG(p)));
+    l = V_FMA(V_SUB(V_SUB(a, half), V_SET(0.5)), g, l);
+    *low = V_ADD(l, V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
+                          K(-1.416814525e-08, 1.67282096505854125e-17)));
+    return p;
 }
 TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
-    V a = V_ABS(x), b = a, product = V_ONE, zero = V_ZERO();
-    M little = V_LT(a, V_SET(0.7)), large = V_GE(a, V_SET(8)), low = V_LT(a, V_SET(1.7));
-    for (int i = 0; i < 6; i++) {
-        M down = V_GE(b, V_SET(2.7));
-        b = V_SEL(down, V_SUB(b, V_ONE), b);
-        product = V_SEL(down, V_MUL(product, b), product);
+    const V a = V_ABS(x), zero = V_ZERO();
+    const M little = V_LT(a, V_SET(0.7)), large = V_GE(a, V_SET(8));
+    V product, rest, b = TNI_FNT(tni_lgamma_steps)(a, &product, &rest);
+    V bl, base = TNI_FNT(tni_lgamma_base)(a, b, little, &bl);
+    const V of = V_SEL(M_OR(little, large), a, product), i = V_DIV(V_ONE, V_SEL(little, V_ONE, of));
+    V l, h = TNI_FNT(tni_log_long)(of, &l);
+    l = V_FMA(V_SEL(large, zero, rest), i, l);
+    if (M_ANY(large)) {
+        V rl = l, t = TNI_FNT(tni_lgamma_stirling)(a, i, h, &rl);
+        h = V_SEL(large, t, h);
+        l = V_SEL(large, rl, l);
+        base = V_SEL(large, K(4.189385474e-01, 4.18938533204672725e-01), base);
+        bl = V_SEL(large, zero, bl);
     }
-    V first = V_SEL(little, a, V_SUB(b, V_ONE)),
-      second = V_SUB(V_SEL(little, a, b), V_SEL(little, V_ONE, V_SET(2)));
-    V t = V_SEL(low, first, second);
-    V base = V_MUL(V_MUL(first, second), TNI_FNT(tni_lgamma_poly)(t, low));
-    V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
-         rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
-                      K(4.189385474e-01, 4.18938533204672742e-01));
-    V half = V_SUB(a, V_SET(0.5)), beyond = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
-    V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
-    y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
-    y = V_SEL(large, beyond, y);
-    M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
+    const M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20))), drop = M_AND(under, little);
+    h = V_SEL(drop, zero, V_SEL(little, V_NEG(h), h));
+    l = V_ADD(V_SEL(drop, zero, V_SEL(little, V_NEG(l), l)), bl);
+    V s = V_ADD(h, base);
+    l = V_ADD(TNI_FNT(tni_sum_error)(h, base, s), l);
     if (M_ANY(under)) {
-        V s = TNI_FNT(tni_sin_pi_abs)(a);
-        s = TNI_FNT(tni_log)(V_DIV(PI, V_SEL(little, s, V_MUL(s, a))));
-        y = V_SEL(under, V_SUB(s, V_SEL(little, base, y)), y);
+        V rl = l, t = TNI_FNT(tni_lgamma_below)(a, little, s, &rl);
+        s = V_SEL(under, t, s);
+        l = V_SEL(under, rl, l);
     }
-    M pole = M_AND(V_LE(x, zero), V_EQ(V_TRUNC(x), x));
-    y = V_SEL(M_OR(pole, V_EQ(a, K_INF)), K_INF, y);
-    return V_SEL(V_ISNAN(x), x, V_ADD(y, zero));
+    const V y = V_SEL(V_EQ(s, K_INF), s, V_ADD(s, l));
+    const M pole = M_AND(V_LE(x, zero), V_EQ(V_TRUNC(x), x));
+    const V z = V_SEL(M_OR(pole, V_EQ(a, K_INF)), K_INF, y);
+    return V_SEL(V_ISNAN(x), x, V_ADD(z, zero));
 }
 
 TNI_HELPER V TNI_FNT(tni_digamma)(V x) {
@@ -5063,100 +5159,150 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
 
 /* src/simd/math_error.h - the inverse of erf, and 1 - erf with all digits where it is small */
 
-TNI_HELPER V TNI_FNT(tni_erfinv_by)(V w) {
-    V z = V_SUB(w, K(2.5, 3.125)), p;
-    p = V_SET(-3.59320289270206934e-22);
-    H(3.19401554813627101e-21);
-    H(1.99925998886153485e-20);
-    H(-3.47347938885380362e-19);
-    H(6.07505070207241414e-19);
-    H(1.55107870099025256e-17);
-    H(-1.22156371924041717e-16);
-    H(-3.94018812230432025e-17);
-    H(6.52133351150223883e-15);
-    H(-4.00200310875584962e-14);
-    H(-8.07192593899004061e-14);
-    H(2.63052683125951832e-12);
-    H(-1.29788053699325650e-11);
-    H(-5.41430328391950415e-11);
-    H(1.05122337705042901e-09);
-    H(-4.11266043716321846e-09);
-    H(-2.90703912756413199e-08);
-    H(4.23478816822245981e-07);
-    H(-1.36546917587856564e-06);
-    H(-1.38825233939574828e-05);
-    H(1.86734208019811857e-04);
-    H(-7.40702534154643135e-04);
-    H(-6.03367087142685134e-03);
-    H(2.40158182425588340e-01);
-    H(1.65365456268310274e+00);
-    return p;
-}
-TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V s) {
-    V z = V_SUB(s, K(3.15, 3.25)), p;
-    p = V_SET(-1.51026954233350647e-08);
-    H(6.96924197762969446e-10);
-    H(1.31043514999720141e-07);
-    H(-2.71345110543945607e-07);
-    H(-2.70042192808689472e-08);
-    H(1.49871307841861273e-06);
-    H(-3.98608439521475597e-06);
-    H(2.92572919017898230e-06);
-    H(1.24651671570872510e-05);
-    H(-4.73189841201124517e-05);
-    H(6.82870865475337664e-05);
-    H(2.40312570150925250e-05);
-    H(-3.55037809759638136e-04);
-    H(9.53289363743563766e-04);
-    H(-1.68827553573370711e-03);
-    H(2.49144209698176069e-03);
-    H(-3.75120850821556101e-03);
-    H(5.37091455357167988e-03);
-    H(1.00525896769416523e+00);
-    H(3.08388561049222076e+00);
-    return p;
-}
-TNI_HELPER V TNI_FNT(tni_erfinv_by_large)(V s) {
-    V z = V_SUB(s, V_SET(5.1)), p;
-    p = V_SET(-1.15448640422678982e-11);
-    H(1.86739166188982216e-11);
-    H(7.82250029046668804e-11);
-    H(-3.32656855035035201e-10);
-    H(8.17913670842828732e-10);
-    H(-1.96409524454356803e-09);
-    H(4.27757224701922699e-09);
-    H(-8.22010329142241332e-09);
-    H(1.65493167626308452e-08);
-    H(-4.53985626852458901e-08);
-    H(1.79132788295728417e-07);
-    H(-8.31081300177887618e-07);
-    H(3.88993882349677098e-06);
-    H(-1.71626315676750459e-05);
-    H(6.68000683630883945e-05);
-    H(-1.86513017385748868e-04);
-    H(-1.98858868620612991e-04);
-    H(1.01026656450229280e+00);
-    H(4.95093485307887438e+00);
-    return p;
-}
-TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w) {
-    const M beyond = V_GT(w, K(5, 6.25));
-    const V s = V_SQRT(w), first = TNI_FNT(tni_erfinv_by)(w);
-    V p;
-    if (!M_ANY(beyond)) return first;
-    p = TNI_FNT(tni_erfinv_by_root)(s);
-    const M large = V_GT(w, V_SET(16));
-    if (M_ANY(large)) p = V_SEL(large, TNI_FNT(tni_erfinv_by_large)(s), p);
-    return V_SEL(beyond, p, first);
-}
-TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
-    const V w = V_NEG(TNI_FNT(tni_log)(V_MUL(V_SUB(V_ONE, x), V_ADD(V_ONE, x))));
-    const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
-    return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
-}
 TNI_INLINE V TNI_FNT(tni_sum_error)(V a, V b, V s) {
     const V c = V_SUB(s, a);
     return V_ADD(V_SUB(a, V_SUB(s, c)), V_SUB(b, c));
+}
+TNI_INLINE V TNI_FNT(tni_step_long)(V h, V t, V c, V cl, V *l) {
+    const V s = V_FMA(h, t, c);
+    *l = V_FMA(*l, t, V_ADD(V_FMA(h, t, V_SUB(c, s)), cl));
+    return s;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by)(V z) {
+    V p;
+    p = V_SET(-1.91237780453911862e-23);
+    H(-3.37955365254852240e-22);
+    H(4.35747528024485407e-21);
+    H(1.87394348750954618e-20);
+    H(-3.78482175211053346e-19);
+    H(6.39666485570997122e-19);
+    H(1.59925917361993050e-17);
+    H(-1.22630574326054808e-16);
+    H(-4.41700339366537270e-17);
+    H(6.52576792239985836e-15);
+    H(-3.99885230954043230e-14);
+    H(-8.07466516750701305e-14);
+    H(2.63038591480853843e-12);
+    H(-1.29786924799948919e-11);
+    H(-5.41426095761645651e-11);
+    H(1.05122307074876207e-09);
+    H(-4.11266126692450300e-09);
+    H(-2.90703907487108684e-08);
+    H(4.23478817826652621e-07);
+    H(-1.36546917641350421e-06);
+    H(-1.38825233946373436e-05);
+    H(1.86734208020092503e-04);
+    H(-7.40702534154430089e-04);
+    H(-6.03367087142690859e-03);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V z) {
+    V p;
+    p = V_SET(7.68020047907705305e-09);
+    H(-1.53053979641525481e-08);
+    H(-2.09145333477312603e-08);
+    H(1.31586636831929664e-07);
+    H(-2.45498189633398231e-07);
+    H(-2.76171622381624115e-08);
+    H(1.48159778740225388e-06);
+    H(-3.98570594564817299e-06);
+    H(2.93257845538534999e-06);
+    H(1.24650282242174545e-05);
+    H(-4.73206806654469670e-05);
+    H(6.82871173925195523e-05);
+    H(2.40315128657583568e-05);
+    H(-3.55037813785245187e-04);
+    H(9.53289341579413693e-04);
+    H(-1.68827553544885554e-03);
+    H(2.49144209795696021e-03);
+    H(-3.75120850822473423e-03);
+    H(5.37091455355503261e-03);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_large)(V z) {
+    V p;
+    p = V_SET(-9.03443649513465957e-13);
+    H(4.12621971497259916e-12);
+    H(-6.35283299485094914e-12);
+    H(-5.04858575859058244e-12);
+    H(6.56583438535395136e-11);
+    H(-2.75233076827938912e-10);
+    H(8.34552200812589205e-10);
+    H(-2.04010982172303492e-09);
+    H(4.26447588818020248e-09);
+    H(-8.16030599665729685e-09);
+    H(1.65555495659986398e-08);
+    H(-4.54269921902810592e-08);
+    H(1.79131044945004105e-07);
+    H(-8.31073360948809146e-07);
+    H(3.88993908781926279e-06);
+    H(-1.71626327685327711e-05);
+    H(6.68000683448497423e-05);
+    H(-1.86513017303193730e-04);
+    H(-1.98858868620242410e-04);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_first)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, K(2.466402799e-01, 2.40158182425588312e-01),
+                               K(-3.140522515e-09, 1.02993646597476001e-17), low);
+    p = TNI_FNT(tni_step_long)(p, z, K(1.501409292e+00, 1.65365456268310274e+00),
+                               K(5.952710707e-08, -2.16393398838962229e-17), low);
+    *low = V_FMA(zl, V_SET(0.235), *low);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_second)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by_root)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, K(1.004061341e+00, 1.00525896769416545e+00),
+                               K(3.394044259e-08, -6.76575885974347710e-17), low);
+    p = TNI_FNT(tni_step_long)(p, z, K(2.983417511e+00, 3.08388561049222076e+00),
+                               K(2.388996187e-08, -8.71749865759262489e-17), low);
+    *low = V_ADD(*low, zl);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_third)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by_large)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, V_SET(1.01026656450229102e+00), V_SET(7.57181244133897737e-17),
+                               low);
+    p = TNI_FNT(tni_step_long)(p, z, V_SET(4.95093485307887438e+00),
+                               V_SET(-4.33460919089873108e-16), low);
+    *low = V_ADD(*low, zl);
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w, V wl, V *low) {
+    const M beyond = V_GT(w, K(5, 6.25));
+    const V c = K(2.5, 3.125), z = V_SUB(w, c), zl = V_ADD(V_SUB(w, V_ADD(z, c)), wl);
+    const V first = TNI_FNT(tni_erfinv_first)(z, zl, low);
+    if (!M_ANY(beyond)) return first;
+    V s = V_SQRT(w), sl = V_DIV(V_MUL(V_SET(0.5), V_ADD(V_FNMA(s, s, w), wl)), s), l, p;
+    p = TNI_FNT(tni_erfinv_second)(V_SUB(s, K(3.150000095e+00, 3.25)), sl, &l);
+    const M large = V_GT(w, V_SET(16));
+    if (M_ANY(large)) {
+        V ll, q = TNI_FNT(tni_erfinv_third)(V_SUB(s, V_SET(5.1)), sl, &ll);
+        p = V_SEL(large, q, p);
+        l = V_SEL(large, ll, l);
+    }
+    *low = V_SEL(beyond, l, *low);
+    return V_SEL(beyond, p, first);
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_log)(V x, V *low) {
+    const V u = V_FNMA(x, x, V_ONE), s = V_SUB(V_ONE, u),
+            l = V_ADD(V_FNMA(x, x, s), V_SUB(V_SUB(V_ONE, s), u));
+    V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(l, V_NEG(e));
+    const V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f));
+    const V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f),
+            rest = V_FMA(e, LN2_LO, V_ADD(lo, tail)), w = V_ADD(hi, rest);
+    *low = V_SUB(V_SUB(w, hi), rest);
+    return V_NEG(w);
+}
+TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
+    const V a = V_ABS(x);
+    V wl, w = TNI_FNT(tni_erfinv_log)(x, &wl), l, h = TNI_FNT(tni_erfinv_ratio)(w, wl, &l);
+    h = V_SEL(V_GT(a, V_ONE), K_NAN, V_FMA(x, h, V_MUL(x, l)));
+    return TNI_FNT(tni_copysign)(V_SEL(V_EQ(a, V_ONE), K_INF, h), x);
 }
 TNI_INLINE V TNI_FNT(tni_erfcx_poly)(V z) {
     V p;
@@ -5269,7 +5415,11 @@ TNI_HELPER V TNI_FNT(tni_log_normal)(V x) {
 #define PI K(3.141592741e+00, 3.14159265358979312e+00)
 
 #define P(a, b) p = V_FMA(p, t, V_SEL(low, V_SET(a), V_SET(b)))
-TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low) {
+#define PL(a, al, b, bl)                                             \
+    p = TNI_FNT(tni_step_long)(p, t, V_SEL(low, V_SET(a), V_SET(b)), \
+                               V_SEL(low, V_SET(al), V_SET(bl)), rest)
+TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low, V *rest) {
+    *rest = V_ZERO();
     V p = V_SEL(low, V_SET(7.16128887432693748e-04), V_ZERO());
     P(-4.32868225045595582e-03, 0);
     P(1.19977040921419517e-02, 0);
@@ -5292,12 +5442,16 @@ TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low) {
     P(-7.73181685365842558e-02, -2.10813083397834878e-03);
     P(9.22390084651253106e-02, 4.99864116470570118e-03);
     P(-1.15146542563809490e-01, -1.23841921933711616e-02);
-    P(1.55434265863949761e-01, 3.29650006211557670e-02);
-    P(-2.45251368522580393e-01, -1.00317301674353918e-01);
-    P(5.77215664901532866e-01, 4.22784335098467134e-01);
+    PL(1.55434265863949761e-01, -6.72409870112291146e-18, 3.29650006211557670e-02,
+       -1.33897711041698572e-18);
+    PL(-2.45251368522580393e-01, -8.79283841216735823e-18, -1.00317301674353918e-01,
+       -3.75360697800352448e-18);
+    PL(5.77215664901532866e-01, -4.01580963156441046e-18, 4.22784335098467134e-01,
+       5.01332526375208941e-18);
     return p;
 }
 #undef P
+#undef PL
 TNI_INLINE V TNI_FNT(tni_lgamma_tail)(V z) {
     V p = V_SET(-2.08553692146075387e-02);
     H(6.20811025803577696e-03);
@@ -5309,37 +5463,95 @@ TNI_INLINE V TNI_FNT(tni_lgamma_tail)(V z) {
     H(8.33333333333333287e-02);
     return p;
 }
-TNI_INLINE V TNI_FNT(tni_sin_pi_abs)(V x) {
-    return V_ABS(TNI_FNT(tni_sin)(V_MUL(V_SUB(x, V_ROUND(x)), PI)));
+TNI_INLINE V TNI_FNT(tni_sinc_long)(V r, V *low) {
+    V z = V_MUL(r, r), zl = V_FMA(r, r, V_NEG(z)), l = V_ZERO();
+    V p;
+    p = V_SET(1.67517785666606491e-10);
+    H(-7.30252311370706216e-09);
+    H(2.53121097910884291e-07);
+    H(-6.97587354758910830e-06);
+    H(1.48428793018532524e-04);
+    H(-2.34608103545498430e-03);
+    H(2.61478478176547686e-02);
+    H(-1.90751824122084218e-01);
+    p = TNI_FNT(tni_step_long)(p, z, K(8.117424250e-01, 8.11742425283353608e-01),
+                               K(8.535200849e-11, 3.56090672218622842e-17), &l);
+    p = TNI_FNT(tni_step_long)(p, z, K(-1.644934058e+00, -1.64493406684822641e+00),
+                               K(-8.658025085e-09, -3.04067175377333650e-17), &l);
+    const V y = TNI_FNT(tni_step_long)(p, z, V_ONE, V_ZERO(), &l);
+    *low = V_FMA(zl, p, l);
+    return y;
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_below)(V a, M little, V y, V *low) {
+    V r = V_ABS(V_SUB(a, V_ROUND(a))), sl, s = TNI_FNT(tni_sinc_long)(r, &sl);
+    V by = V_SEL(little, V_ONE, a), b = V_MUL(r, by), p = V_MUL(b, s);
+    V pl = V_FMA(b, s, V_NEG(p));
+    pl = V_FMA(V_FMA(r, by, V_NEG(b)), s, V_FMA(b, sl, pl));
+    V l, h = TNI_FNT(tni_log_long)(p, &l), t = V_ADD(h, y);
+    l = V_ADD(V_DIV(pl, p), l);
+    *low = V_NEG(V_ADD(V_ADD(TNI_FNT(tni_sum_error)(h, y, t), *low), l));
+    return V_NEG(t);
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_steps)(V a, V *product, V *rest) {
+    *product = V_ONE;
+    *rest = V_ZERO();
+    for (int i = 0; i < 6; i++) {
+        const M down = V_GE(a, V_SET(2.7));
+        if (!M_ANY(down)) break;
+        a = V_SEL(down, V_SUB(a, V_ONE), a);
+        const V next = V_MUL(*product, a), off = V_FMA(*product, a, V_NEG(next));
+        *rest = V_SEL(down, V_FMA(*rest, a, off), *rest);
+        *product = V_SEL(down, next, *product);
+    }
+    return a;
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_base)(V a, V b, M little, V *low) {
+    const M lower = V_LT(a, V_SET(1.7));
+    const V first = V_SEL(little, a, V_SUB(b, V_ONE)), less = V_SEL(little, V_ONE, V_SET(2)),
+            second = V_SUB(b, less), off = V_SUB(b, V_ADD(second, less));
+    V ql, q = TNI_FNT(tni_lgamma_poly)(V_SEL(lower, first, second), lower, &ql);
+    const V m = V_MUL(first, second), base = V_MUL(m, q),
+            ml = V_FMA(first, off, V_FMA(first, second, V_NEG(m)));
+    *low = V_FMA(m, ql, V_FMA(ml, q, V_FMA(m, q, V_NEG(base))));
+    return base;
+}
+TNI_INLINE V TNI_FNT(tni_lgamma_stirling)(V a, V i, V h, V *low) {
+    const V half = V_SUB(a, V_SET(0.5)), g = V_SUB(h, V_ONE), p = V_MUL(half, g);
+    V l = V_FMA(half, *low, V_FMA(half, g, V_NEG(p)));
+    l = V_FMA(V_SUB(V_SUB(a, half), V_SET(0.5)), g, l);
+    *low = V_ADD(l, V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
+                          K(-1.416814525e-08, 1.67282096505854125e-17)));
+    return p;
 }
 TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
-    V a = V_ABS(x), b = a, product = V_ONE, zero = V_ZERO();
-    M little = V_LT(a, V_SET(0.7)), large = V_GE(a, V_SET(8)), low = V_LT(a, V_SET(1.7));
-    for (int i = 0; i < 6; i++) {
-        M down = V_GE(b, V_SET(2.7));
-        b = V_SEL(down, V_SUB(b, V_ONE), b);
-        product = V_SEL(down, V_MUL(product, b), product);
+    const V a = V_ABS(x), zero = V_ZERO();
+    const M little = V_LT(a, V_SET(0.7)), large = V_GE(a, V_SET(8));
+    V product, rest, b = TNI_FNT(tni_lgamma_steps)(a, &product, &rest);
+    V bl, base = TNI_FNT(tni_lgamma_base)(a, b, little, &bl);
+    const V of = V_SEL(M_OR(little, large), a, product), i = V_DIV(V_ONE, V_SEL(little, V_ONE, of));
+    V l, h = TNI_FNT(tni_log_long)(of, &l);
+    l = V_FMA(V_SEL(large, zero, rest), i, l);
+    if (M_ANY(large)) {
+        V rl = l, t = TNI_FNT(tni_lgamma_stirling)(a, i, h, &rl);
+        h = V_SEL(large, t, h);
+        l = V_SEL(large, rl, l);
+        base = V_SEL(large, K(4.189385474e-01, 4.18938533204672725e-01), base);
+        bl = V_SEL(large, zero, bl);
     }
-    V first = V_SEL(little, a, V_SUB(b, V_ONE)),
-      second = V_SUB(V_SEL(little, a, b), V_SEL(little, V_ONE, V_SET(2)));
-    V t = V_SEL(low, first, second);
-    V base = V_MUL(V_MUL(first, second), TNI_FNT(tni_lgamma_poly)(t, low));
-    V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
-         rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
-                      K(4.189385474e-01, 4.18938533204672742e-01));
-    V half = V_SUB(a, V_SET(0.5)), beyond = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
-    V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
-    y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
-    y = V_SEL(large, beyond, y);
-    M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
+    const M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20))), drop = M_AND(under, little);
+    h = V_SEL(drop, zero, V_SEL(little, V_NEG(h), h));
+    l = V_ADD(V_SEL(drop, zero, V_SEL(little, V_NEG(l), l)), bl);
+    V s = V_ADD(h, base);
+    l = V_ADD(TNI_FNT(tni_sum_error)(h, base, s), l);
     if (M_ANY(under)) {
-        V s = TNI_FNT(tni_sin_pi_abs)(a);
-        s = TNI_FNT(tni_log)(V_DIV(PI, V_SEL(little, s, V_MUL(s, a))));
-        y = V_SEL(under, V_SUB(s, V_SEL(little, base, y)), y);
+        V rl = l, t = TNI_FNT(tni_lgamma_below)(a, little, s, &rl);
+        s = V_SEL(under, t, s);
+        l = V_SEL(under, rl, l);
     }
-    M pole = M_AND(V_LE(x, zero), V_EQ(V_TRUNC(x), x));
-    y = V_SEL(M_OR(pole, V_EQ(a, K_INF)), K_INF, y);
-    return V_SEL(V_ISNAN(x), x, V_ADD(y, zero));
+    const V y = V_SEL(V_EQ(s, K_INF), s, V_ADD(s, l));
+    const M pole = M_AND(V_LE(x, zero), V_EQ(V_TRUNC(x), x));
+    const V z = V_SEL(M_OR(pole, V_EQ(a, K_INF)), K_INF, y);
+    return V_SEL(V_ISNAN(x), x, V_ADD(z, zero));
 }
 
 TNI_HELPER V TNI_FNT(tni_digamma)(V x) {
@@ -5471,7 +5683,9 @@ TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
     if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;
     if (p < 1e-16) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
-    return root * 2 * (p - 0.5) * TNI_FNT(tni_erfinv_ratio)(-TNI_FNT(tni_log)(4 * p * (1 - p)));
+    double low;
+    const double ratio = TNI_FNT(tni_erfinv_ratio)(-TNI_FNT(tni_log)(4 * p * (1 - p)), 0, &low);
+    return root * 2 * (p - 0.5) * (ratio + low);
 }
 
 TNI_SPECIAL double TNI_FN(tni_zeta_above)(double s, double q) {
@@ -5840,7 +6054,9 @@ TNI_SPECIAL double TNI_FN(tni_log_gap)(double m) {
     return s * (m - 2 * z * sum);
 }
 TNI_SPECIAL double TNI_FN(tni_lgamma_near_one)(double a) {
-    return a < 0.7 ? a * (a - 1) * TNI_FNT(tni_lgamma_poly)(a, 1) : TNI_FNT(tni_lgamma)(1 + a);
+    double low;
+    return a < 0.7 ? a * (a - 1) * TNI_FNT(tni_lgamma_poly)(a, 1, &low)
+                   : TNI_FNT(tni_lgamma)(1 + a);
 }
 TNI_SPECIAL double TNI_FN(tni_igamma_front)(double a, double x) {
     if (a < 10) {

@@ -1,136 +1,192 @@
 /* math_error.h - the inverse of erf, and 1 - erf with all digits where it is small. Part of
  * math_float.h. The polynomials interpolate at Chebyshev's points, with 50 digits. */
 
-/* erfinv(x) / x by w = -log(1 - x^2), and beyond 5 or 6.25 by its root s: M. Giles, "Approximating
- * the erfinv function", 2010. Up to w = 16.8 in f32, 38 in f64. */
-TNI_HELPER V TNI_FNT(tni_erfinv_by)(V w) {
-    V z = V_SUB(w, K(2.5, 3.125)), p;
-#if defined(TNI_TYPE_F32)
-    p = V_SET(4.671932509e-10);
-    H(-8.739010703e-09);
-    H(1.598430613e-08);
-    H(4.654174105e-07);
-    H(-3.423414274e-06);
-    H(-4.959691794e-06);
-    H(2.182577240e-04);
-    H(-1.252748503e-03);
-    H(-4.177320041e-03);
-    H(2.466402894e-01);
-    H(1.501409351e+00);
-#else
-    p = V_SET(-3.59320289270206934e-22);
-    H(3.19401554813627101e-21);
-    H(1.99925998886153485e-20);
-    H(-3.47347938885380362e-19);
-    H(6.07505070207241414e-19);
-    H(1.55107870099025256e-17);
-    H(-1.22156371924041717e-16);
-    H(-3.94018812230432025e-17);
-    H(6.52133351150223883e-15);
-    H(-4.00200310875584962e-14);
-    H(-8.07192593899004061e-14);
-    H(2.63052683125951832e-12);
-    H(-1.29788053699325650e-11);
-    H(-5.41430328391950415e-11);
-    H(1.05122337705042901e-09);
-    H(-4.11266043716321846e-09);
-    H(-2.90703912756413199e-08);
-    H(4.23478816822245981e-07);
-    H(-1.36546917587856564e-06);
-    H(-1.38825233939574828e-05);
-    H(1.86734208019811857e-04);
-    H(-7.40702534154643135e-04);
-    H(-6.03367087142685134e-03);
-    H(2.40158182425588340e-01);
-    H(1.65365456268310274e+00);
-#endif
-    return p;
-}
-TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V s) {
-    V z = V_SUB(s, K(3.15, 3.25)), p;
-#if defined(TNI_TYPE_F32)
-    p = V_SET(-3.223768640e-05);
-    H(1.148630248e-04);
-    H(-8.399446238e-05);
-    H(-3.323869718e-04);
-    H(1.211040119e-03);
-    H(-2.340503553e-03);
-    H(3.489574465e-03);
-    H(-4.935998725e-03);
-    H(6.664218854e-03);
-    H(1.004061336e+00);
-    H(2.983417441e+00);
-#else
-    p = V_SET(-1.51026954233350647e-08);
-    H(6.96924197762969446e-10);
-    H(1.31043514999720141e-07);
-    H(-2.71345110543945607e-07);
-    H(-2.70042192808689472e-08);
-    H(1.49871307841861273e-06);
-    H(-3.98608439521475597e-06);
-    H(2.92572919017898230e-06);
-    H(1.24651671570872510e-05);
-    H(-4.73189841201124517e-05);
-    H(6.82870865475337664e-05);
-    H(2.40312570150925250e-05);
-    H(-3.55037809759638136e-04);
-    H(9.53289363743563766e-04);
-    H(-1.68827553573370711e-03);
-    H(2.49144209698176069e-03);
-    H(-3.75120850821556101e-03);
-    H(5.37091455357167988e-03);
-    H(1.00525896769416523e+00);
-    H(3.08388561049222076e+00);
-#endif
-    return p;
-}
-#if !defined(TNI_TYPE_F32)
-TNI_HELPER V TNI_FNT(tni_erfinv_by_large)(V s) { /* s from 4 on */
-    V z = V_SUB(s, V_SET(5.1)), p;
-    p = V_SET(-1.15448640422678982e-11);
-    H(1.86739166188982216e-11);
-    H(7.82250029046668804e-11);
-    H(-3.32656855035035201e-10);
-    H(8.17913670842828732e-10);
-    H(-1.96409524454356803e-09);
-    H(4.27757224701922699e-09);
-    H(-8.22010329142241332e-09);
-    H(1.65493167626308452e-08);
-    H(-4.53985626852458901e-08);
-    H(1.79132788295728417e-07);
-    H(-8.31081300177887618e-07);
-    H(3.88993882349677098e-06);
-    H(-1.71626315676750459e-05);
-    H(6.68000683630883945e-05);
-    H(-1.86513017385748868e-04);
-    H(-1.98858868620612991e-04);
-    H(1.01026656450229280e+00);
-    H(4.95093485307887438e+00);
-    return p;
-}
-#endif
-TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w) {
-    const M beyond = V_GT(w, K(5, 6.25));
-    const V s = V_SQRT(w), first = TNI_FNT(tni_erfinv_by)(w);
-    V p;
-    if (!M_ANY(beyond)) return first;
-    p = TNI_FNT(tni_erfinv_by_root)(s);
-#if !defined(TNI_TYPE_F32)
-    const M large = V_GT(w, V_SET(16));
-    if (M_ANY(large)) p = V_SEL(large, TNI_FNT(tni_erfinv_by_large)(s), p);
-#endif
-    return V_SEL(beyond, p, first);
-}
-/* Infinite at -1 and 1, NaN beyond; within 2 ULP */
-TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
-    const V w = V_NEG(TNI_FNT(tni_log)(V_MUL(V_SUB(V_ONE, x), V_ADD(V_ONE, x))));
-    const V y = V_MUL(x, TNI_FNT(tni_erfinv_ratio)(w));
-    return V_SEL(V_EQ(V_ABS(x), V_ONE), V_MUL(x, K_INF), y);
-}
 /* The rounding error of s = a + b (Knuth) */
 TNI_INLINE V TNI_FNT(tni_sum_error)(V a, V b, V s) {
     const V c = V_SUB(s, a);
     return V_ADD(V_SUB(a, V_SUB(s, c)), V_SUB(b, c));
+}
+/* h t + c, h and c with lower halves *l and cl; c - s is exact, as s is between c / 2 and 2 c
+ * (P. Sterbenz, "Floating-point computation", 1974) */
+TNI_INLINE V TNI_FNT(tni_step_long)(V h, V t, V c, V cl, V *l) {
+    const V s = V_FMA(h, t, c);
+    *l = V_FMA(*l, t, V_ADD(V_FMA(h, t, V_SUB(c, s)), cl));
+    return s;
+}
+/* erfinv(x) / x by w = -log(1 - x^2), and beyond 5 or 6.25 by its root s: M. Giles, "Approximating
+ * the erfinv function", 2010. Up to w = 16.8 in f32, 38 in f64. The last two steps, which are of
+ * two numbers, stand below. */
+TNI_HELPER V TNI_FNT(tni_erfinv_by)(V z) {
+    V p;
+#if defined(TNI_TYPE_F32)
+    p = V_SET(1.234657654e-10);
+    H(4.340626747e-10);
+    H(-1.086176127e-08);
+    H(1.650364467e-08);
+    H(4.786896852e-07);
+    H(-3.426266176e-06);
+    H(-4.995999916e-06);
+    H(2.182641183e-04);
+    H(-1.252707909e-03);
+    H(-4.177324940e-03);
+#else
+    p = V_SET(-1.91237780453911862e-23);
+    H(-3.37955365254852240e-22);
+    H(4.35747528024485407e-21);
+    H(1.87394348750954618e-20);
+    H(-3.78482175211053346e-19);
+    H(6.39666485570997122e-19);
+    H(1.59925917361993050e-17);
+    H(-1.22630574326054808e-16);
+    H(-4.41700339366537270e-17);
+    H(6.52576792239985836e-15);
+    H(-3.99885230954043230e-14);
+    H(-8.07466516750701305e-14);
+    H(2.63038591480853843e-12);
+    H(-1.29786924799948919e-11);
+    H(-5.41426095761645651e-11);
+    H(1.05122307074876207e-09);
+    H(-4.11266126692450300e-09);
+    H(-2.90703907487108684e-08);
+    H(4.23478817826652621e-07);
+    H(-1.36546917641350421e-06);
+    H(-1.38825233946373436e-05);
+    H(1.86734208020092503e-04);
+    H(-7.40702534154430089e-04);
+    H(-6.03367087142690859e-03);
+#endif
+    return p;
+}
+TNI_HELPER V TNI_FNT(tni_erfinv_by_root)(V z) {
+    V p;
+#if defined(TNI_TYPE_F32)
+    p = V_SET(-5.105907803e-06);
+    H(-3.149262920e-05);
+    H(1.282205776e-04);
+    H(-8.615783736e-05);
+    H(-3.449622309e-04);
+    H(1.213104697e-03);
+    H(-2.335377270e-03);
+    H(3.488800256e-03);
+    H(-4.936839920e-03);
+    H(6.664316170e-03);
+#else
+    p = V_SET(7.68020047907705305e-09);
+    H(-1.53053979641525481e-08);
+    H(-2.09145333477312603e-08);
+    H(1.31586636831929664e-07);
+    H(-2.45498189633398231e-07);
+    H(-2.76171622381624115e-08);
+    H(1.48159778740225388e-06);
+    H(-3.98570594564817299e-06);
+    H(2.93257845538534999e-06);
+    H(1.24650282242174545e-05);
+    H(-4.73206806654469670e-05);
+    H(6.82871173925195523e-05);
+    H(2.40315128657583568e-05);
+    H(-3.55037813785245187e-04);
+    H(9.53289341579413693e-04);
+    H(-1.68827553544885554e-03);
+    H(2.49144209795696021e-03);
+    H(-3.75120850822473423e-03);
+    H(5.37091455355503261e-03);
+#endif
+    return p;
+}
+#if !defined(TNI_TYPE_F32)
+TNI_HELPER V TNI_FNT(tni_erfinv_by_large)(V z) {
+    V p;
+    p = V_SET(-9.03443649513465957e-13);
+    H(4.12621971497259916e-12);
+    H(-6.35283299485094914e-12);
+    H(-5.04858575859058244e-12);
+    H(6.56583438535395136e-11);
+    H(-2.75233076827938912e-10);
+    H(8.34552200812589205e-10);
+    H(-2.04010982172303492e-09);
+    H(4.26447588818020248e-09);
+    H(-8.16030599665729685e-09);
+    H(1.65555495659986398e-08);
+    H(-4.54269921902810592e-08);
+    H(1.79131044945004105e-07);
+    H(-8.31073360948809146e-07);
+    H(3.88993908781926279e-06);
+    H(-1.71626327685327711e-05);
+    H(6.68000683448497423e-05);
+    H(-1.86513017303193730e-04);
+    H(-1.98858868620242410e-04);
+    return p;
+}
+#endif
+/* Of z + zl, for w and its root; slopes are within a tenth of the polynomials' */
+TNI_INLINE V TNI_FNT(tni_erfinv_first)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, K(2.466402799e-01, 2.40158182425588312e-01),
+                               K(-3.140522515e-09, 1.02993646597476001e-17), low);
+    p = TNI_FNT(tni_step_long)(p, z, K(1.501409292e+00, 1.65365456268310274e+00),
+                               K(5.952710707e-08, -2.16393398838962229e-17), low);
+    *low = V_FMA(zl, V_SET(0.235), *low);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_erfinv_second)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by_root)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, K(1.004061341e+00, 1.00525896769416545e+00),
+                               K(3.394044259e-08, -6.76575885974347710e-17), low);
+    p = TNI_FNT(tni_step_long)(p, z, K(2.983417511e+00, 3.08388561049222076e+00),
+                               K(2.388996187e-08, -8.71749865759262489e-17), low);
+    *low = V_ADD(*low, zl);
+    return p;
+}
+#if !defined(TNI_TYPE_F32)
+TNI_INLINE V TNI_FNT(tni_erfinv_third)(V z, V zl, V *low) {
+    V p = TNI_FNT(tni_erfinv_by_large)(z);
+    *low = V_ZERO();
+    p = TNI_FNT(tni_step_long)(p, z, V_SET(1.01026656450229102e+00), V_SET(7.57181244133897737e-17),
+                               low);
+    p = TNI_FNT(tni_step_long)(p, z, V_SET(4.95093485307887438e+00),
+                               V_SET(-4.33460919089873108e-16), low);
+    *low = V_ADD(*low, zl);
+    return p;
+}
+#endif
+/* For w + wl; the result has a lower half, too. Less a constant, w is exact or its rest is kept. */
+TNI_HELPER V TNI_FNT(tni_erfinv_ratio)(V w, V wl, V *low) {
+    const M beyond = V_GT(w, K(5, 6.25));
+    const V c = K(2.5, 3.125), z = V_SUB(w, c), zl = V_ADD(V_SUB(w, V_ADD(z, c)), wl);
+    const V first = TNI_FNT(tni_erfinv_first)(z, zl, low);
+    if (!M_ANY(beyond)) return first;
+    V s = V_SQRT(w), sl = V_DIV(V_MUL(V_SET(0.5), V_ADD(V_FNMA(s, s, w), wl)), s), l, p;
+    p = TNI_FNT(tni_erfinv_second)(V_SUB(s, K(3.150000095e+00, 3.25)), sl, &l);
+#if !defined(TNI_TYPE_F32)
+    const M large = V_GT(w, V_SET(16));
+    if (M_ANY(large)) {
+        V ll, q = TNI_FNT(tni_erfinv_third)(V_SUB(s, V_SET(5.1)), sl, &ll);
+        p = V_SEL(large, q, p);
+        l = V_SEL(large, ll, l);
+    }
+#endif
+    *low = V_SEL(beyond, l, *low);
+    return V_SEL(beyond, p, first);
+}
+/* -log(1 - x^2) = w + *low for |x| < 1: as tni_log1p, of u + l = 1 - x^2 */
+TNI_INLINE V TNI_FNT(tni_erfinv_log)(V x, V *low) {
+    const V u = V_FNMA(x, x, V_ONE), s = V_SUB(V_ONE, u),
+            l = V_ADD(V_FNMA(x, x, s), V_SUB(V_SUB(V_ONE, s), u));
+    V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(l, V_NEG(e));
+    const V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f));
+    const V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f),
+            rest = V_FMA(e, LN2_LO, V_ADD(lo, tail)), w = V_ADD(hi, rest);
+    *low = V_SUB(V_SUB(w, hi), rest);
+    return V_NEG(w);
+}
+/* Infinite at -1 and 1, NaN beyond; within 0.52 ULP */
+TNI_HELPER V TNI_FNT(tni_erfinv)(V x) {
+    const V a = V_ABS(x);
+    V wl, w = TNI_FNT(tni_erfinv_log)(x, &wl), l, h = TNI_FNT(tni_erfinv_ratio)(w, wl, &l);
+    h = V_SEL(V_GT(a, V_ONE), K_NAN, V_FMA(x, h, V_MUL(x, l)));
+    return TNI_FNT(tni_copysign)(V_SEL(V_EQ(a, V_ONE), K_INF, h), x);
 }
 /* (1 + 2 a) erfcx(a) but for its constant term and a factor z: M. Shepherd, J. Laframboise,
  * "Chebyshev approximation of (1 + 2 x) exp(x^2) erfc x", 1981 */

@@ -14,7 +14,9 @@ TNI_SPECIAL double TNI_FN(tni_log_gap)(double m) {
 }
 /* log(gamma(1 + a)) with all digits where a is small */
 TNI_SPECIAL double TNI_FN(tni_lgamma_near_one)(double a) {
-    return a < 0.7 ? a * (a - 1) * TNI_FNT(tni_lgamma_poly)(a, 1) : TNI_FNT(tni_lgamma)(1 + a);
+    double low;
+    return a < 0.7 ? a * (a - 1) * TNI_FNT(tni_lgamma_poly)(a, 1, &low)
+                   : TNI_FNT(tni_lgamma)(1 + a);
 }
 /* x^a e^-x / gamma(a + 1), from a = 10 on by Stirling's series */
 TNI_SPECIAL double TNI_FN(tni_igamma_front)(double a, double x) {

@@ -78,7 +78,9 @@ TNI_SPECIAL double TNI_FN(tni_ndtri)(double p) {
     const double root = 1.41421356237309504880;
     if (!(p > 0 && p < 1)) return p == 0 ? -INF : p == 1 ? INF : (double)NAN;
     if (p < 1e-16) return -root * TNI_FN(tni_erfc_inverse)(2 * p);
-    return root * 2 * (p - 0.5) * TNI_FNT(tni_erfinv_ratio)(-TNI_FNT(tni_log)(4 * p * (1 - p)));
+    double low;
+    const double ratio = TNI_FNT(tni_erfinv_ratio)(-TNI_FNT(tni_log)(4 * p * (1 - p)), 0, &low);
+    return root * 2 * (p - 0.5) * (ratio + low);
 }
 
 /* --- zeta ------------------------------------------------------------------------------------- */

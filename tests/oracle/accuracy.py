@@ -31,6 +31,10 @@ def at_least_one(x, *rest):
     return mpf(1)
 
 
+def above_zero(x):  # of lgamma: below 0 at least 1
+    return mpf(1) if x < 0 else None
+
+
 def grown(x, n):  # of polynomials: at least 1
     return 1 + abs(m.re(m.chebyt(m.floor(n), x))) * (1 + abs(n * m.re(m.acosh(x + 0j))))
 
@@ -72,6 +76,7 @@ ROWS = {
     "erfc": (m.erfc, [(-3, 3), (3, 26)], None),
     "special_erfcx": (lambda x: m.exp(x * x) * m.erfc(x), [(-5, 5), (0, 60)], None),
     "erfinv": (erfinv, [(-1, 1), (0.9, 1), (-1e-3, 1e-3)], None),
+    "lgamma": (lambda x: m.re(m.loggamma(x)), [(0, 0.7), (0.7, 1.7), (1.7, 2.7), (2.7, 8), (8, 1000), (-1, 0), (-20, -1)], above_zero),
     "special_ndtr": (m.ncdf, [(-5, 5), (-37, 0)], None),
     "special_log_ndtr": (lambda x: m.log(m.ncdf(x)), [(-5, 5), (-60, 0)], None),
     "special_ndtri": (ndtri, [(0, 0.5), (0, 0.01), (0.5, 0.9)], None),
