@@ -16,6 +16,14 @@ TNI_INLINE bool tni_dim_of(tn_frame *f, int ndim, int64_t dim, int *to) {
                    n - 1, (long long)dim);
 }
 
+/* A row that chooses elements or places writes them as they are: the tensor given for output k
+ * must have this dtype. */
+TNI_INLINE bool tni_given_is(tn_frame *f, int k, tn_dtype dtype) {
+    return k >= f->ngiven || f->given[k]->dtype == dtype ||
+           tn_fail(f, TN_TYPE, "Expected out tensor to have dtype %s, but it has %s",
+                   tni_dtype((int)dtype)->text, tni_dtype(f->given[k]->dtype)->text);
+}
+
 /* A required list of at most TN_MAX_DIMS ints. */
 TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
     if (l.n < 0 || !l.at) return tn_fail(f, TN_INVALID, "argument '%s': expected a list", name);

@@ -47,6 +47,9 @@ static const struct {
     {"(batch mode) tensor with non-zero dimensions behind",
      "Expected input to have non-zero size for non-batch dimensions.", false},
     {"Input dimension should be at least", NULL, true},
+    {"expected a non-empty list of Tensors", NULL, true},
+    {"out tensors 0 and 1 overlap*  in aminmax",
+     "aminmax(): the `min` and `max` out= tensors must not overlap.", true},
     {"invalid output_size, dim ", NULL, true},
     {"set_data: a tensor is sparse",
      "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "

@@ -204,9 +204,29 @@ def _unique_dim(input, dim, sorted_, return_inverse, return_counts):
     return r[0] if len(r) == 1 else tuple(r)
 
 
+def _ordered(input):
+    """An unsigned tensor as integers that can be sorted, in the same order."""
+    if input.dtype != _C.uint64:
+        return input.to(_C.int64)
+    return input.contiguous().view(_C.int64) ^ -(2**63)
+
+
+def _unsigned(found, dtype):
+    """What was found among _ordered integers, with the values in dtype again."""
+    values = found if isinstance(found, Tensor) else found[0]
+    if dtype == _C.uint64:
+        values = (values ^ -(2**63)).view(dtype)
+    else:
+        values = values.to(dtype)
+    return values if isinstance(found, Tensor) else (values, *found[1:])
+
+
 @both
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct elements, or slices along dim, in ascending order."""
+    if input.dtype in (_C.uint16, _C.uint32, _C.uint64):
+        found = unique(_ordered(input), True, return_inverse, return_counts, dim)
+        return _unsigned(found, input.dtype)
     if dim is not None:
         return _unique_dim(input, dim, True, return_inverse, return_counts)
     return _unique(input.reshape(-1), True, return_inverse, return_counts, input.shape)
@@ -215,6 +235,9 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 @both
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The elements, or slices along dim, without repetitions of the one before."""
+    if input.dtype in (_C.uint16, _C.uint32, _C.uint64):
+        found = unique_consecutive(_ordered(input), return_inverse, return_counts, dim)
+        return _unsigned(found, input.dtype)
     if dim is not None:
         return _unique_dim(input, dim, False, return_inverse, return_counts)
     return _unique(input.reshape(-1), False, return_inverse, return_counts, input.shape)

@@ -261,6 +261,49 @@ def test_out_may_be_a_list():
             th.max(th.ones(2, 2), 0, out=bad)
 
 
+X = th.ones(2, 3)
+AT = th.zeros(1, 3, dtype=th.int64)
+WIDE, PLACES = th.empty(3, dtype=th.float64), th.empty(3, dtype=th.int32)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: th.amax(X, 0, out=WIDE), lambda: th.amin(X, 0, out=WIDE),
+        lambda: th.aminmax(X, dim=0, out=(th.empty(3), WIDE)),
+        lambda: th.max(X, 0, out=(WIDE, th.empty(3, dtype=th.int64))),
+        lambda: th.min(X, 0, out=(th.empty(3), PLACES)), lambda: th.argmax(X, 0, out=PLACES),
+        lambda: th.mode(X, 0, out=(WIDE, th.empty(3, dtype=th.int64))),
+        lambda: th.kthvalue(X, 1, 0, out=(WIDE, th.empty(3, dtype=th.int64))),
+        lambda: th.sort(X[0], out=(WIDE, th.empty(3, dtype=th.int64))),
+        lambda: th.topk(X[0], 3, out=(th.empty(3), PLACES)),
+        lambda: th.gather(X, 0, AT, out=WIDE[None]),
+        lambda: th.index_select(X, 0, AT[0, :1], out=WIDE[None]),
+        lambda: th.multinomial(X, 1, out=th.empty(2, 1)),
+    ],
+)  # fmt: skip
+def test_what_is_chosen_is_written_as_it_is(call):
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        call()
+
+
+@pytest.mark.parametrize("name", ["amax", "amin", "argmax", "argmin", "max", "min"])
+def test_nothing_to_choose_from(name):
+    with pytest.raises(IndexError, match="dim 1, which is empty"):
+        getattr(th, name)(th.empty(2, 0), 1)
+    with pytest.raises(IndexError if name[0:3] == "arg" else RuntimeError):
+        getattr(th, name)(th.empty(0))
+    assert getattr(th.empty(0, 3), name)(1) is not None
+
+
+def test_values_of_cat_and_aminmax():
+    with pytest.raises(ValueError, match="expected a non-empty list of Tensors"):
+        th.cat([])
+    both = th.empty(3)
+    with pytest.raises(ValueError, match="must not overlap"):
+        th.aminmax(X, dim=0, out=(both, both))
+
+
 def test_names_of_words_that_a_program_makes():
     out, made = th.empty(2), "".join  # what it makes is not interned
     assert th.add(th.ones(2), 1, **{made(["o", "ut"]): out}) is out

@@ -51,6 +51,19 @@ def test_gradient_refuses(kwargs, error):
         torch.gradient(torch.ones(2, 3), **kwargs)
 
 
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_unique_of_unsigned(bits):
+    """Compared with torch: a number with the top bit is larger than one without."""
+    top, half = 2**bits - 1, 2 ** (bits - 1)
+    x = torch.tensor([half, top, 1, 1, top], dtype=getattr(torch, f"uint{bits}"))
+    values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
+    assert values.tolist() == [1, half, top] and values.dtype == x.dtype
+    assert inverse.tolist() == [1, 2, 0, 0, 2] and counts.tolist() == [2, 1, 2]
+    assert torch.unique_consecutive(x).tolist() == [half, top, 1, top]
+    assert x[1:].reshape(2, 2).unique(dim=0).tolist() == [[1, top], [top, 1]]
+    assert x[:0].unique().dtype == x.dtype
+
+
 def test_unique_slices():
     x = torch.tensor([[2, 1], [1, 2], [2, 1]])
     values, inverse, counts = torch.unique(x, dim=0, return_inverse=True, return_counts=True)

@@ -17,6 +17,7 @@ static bool multinomial_check(tn_frame *f) {
         return tn_fail(f, TN_TYPE,
                        "multinomial only supports floating-point dtypes for input, got: %s",
                        tni_dtype(p->dtype)->text);
+    if (!tni_given_is(f, 0, TN_I64)) return false;
     n = p->size[p->ndim - 1];
     if (a->num_samples <= 0) return tn_fail(f, TN_INVALID, "cannot sample n_sample <= 0 samples");
     if (!a->replacement && a->num_samples > n)

@@ -62,6 +62,7 @@ TN_PRIV int64_t tni_gather_step(const tn_tensor *t, int d) {
 static bool gather_check(tn_frame *f) {
     TN_ARGS(gather, a, f);
     return tni_gather_arguments(f, a->dim, "gather") &&
+           tni_given_is(f, 0, (tn_dtype)f->in[0]->dtype) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
 }
 static void gather_run(tn_frame *f) {

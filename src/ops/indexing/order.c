@@ -98,7 +98,8 @@ static bool order_check(tn_frame *f, int kind, int64_t dim, bool keepdim) {
     note->k = 0;
     if (!note->n)
         return tn_fail(f, TN_INDEX, "Expected reduction dim %d to have non-zero size.", note->dim);
-    return tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size) &&
+    return tni_given_is(f, 0, (tn_dtype)x->dtype) && tni_given_is(f, 1, TN_I64) &&
+           tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size) &&
            tn_announce(f, 1, TN_I64, to.ndim, to.size) &&
            tni_sort_scratch(f, note->n, x->numel / note->n);
 }

@@ -51,7 +51,8 @@ static bool index_select_check(tn_frame *f) {
     int64_t size[TN_MAX_DIMS];
     int d;
     TN_NOTE(tni_dim_note, note, f);
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select"))
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select") ||
+        !tni_given_is(f, 0, (tn_dtype)self->dtype))
         return false;
     if (self->ndim == 0 && index->numel != 1)
         return tn_fail(f, TN_INDEX,

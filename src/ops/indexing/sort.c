@@ -84,11 +84,15 @@ static void sort_give(tn_gradient *g, int64_t dim) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* Elements and places are written as they are. */
+static bool sort_given(tn_frame *f) {
+    return tni_given_is(f, 0, (tn_dtype)f->in[0]->dtype) && tni_given_is(f, 1, TN_I64);
+}
 static bool sort_check(tn_frame *f) {
     TN_ARGS(sort, a, f);
     tn_tensor *self = f->in[0];
     tni_shape s;
-    if (!sort_arguments(f, a->dim, "sort")) return false;
+    if (!sort_arguments(f, a->dim, "sort") || !sort_given(f)) return false;
     /* As torch, the results keep self's order of dimensions. */
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride) &&
@@ -133,7 +137,7 @@ static bool topk_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     int64_t size[TN_MAX_DIMS];
     TN_NOTE(sort_note, note, f);
-    if (!sort_arguments(f, a->dim, "topk")) return false;
+    if (!sort_arguments(f, a->dim, "topk") || !sort_given(f)) return false;
     if (a->k < 0 || a->k > sort_size(self, note->dim))
         return tn_fail(f, TN_INVALID, "selected index k out of range");
     /* self's shape with k places along dim, row-major. */

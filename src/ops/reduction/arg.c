@@ -7,6 +7,7 @@
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
+#include "../../call/arguments.h"
 #include "../../call/rowform.h"
 
 /* What is known of one result: the best value so far and its number in the order of dimensions. */
@@ -166,6 +167,8 @@ static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
     bool gone[TN_MAX_DIMS];
     if (!tni_extreme_dtype(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
     if (!tni_reduce_not_empty(f, x, gone)) return false;
+    if (values && !tni_given_is(f, 0, (tn_dtype)x->dtype)) return false;
+    if (!tni_given_is(f, values, TN_I64)) return false;
     /* Over all elements with keepdim: every dimension is 1. */
     if (keepdim && dim.n < 0)
         for (int d = 0; d < to.ndim; d++) to.size[d] = 1;

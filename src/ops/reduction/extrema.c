@@ -7,6 +7,7 @@
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
+#include "../../call/arguments.h"
 #include "../../call/rowform.h"
 #include "../../call/whole.h"
 
@@ -18,7 +19,7 @@ TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x) {
 }
 static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
-    return tni_extreme_dtype(f, x) &&
+    return tni_extreme_dtype(f, x) && tni_given_is(f, 0, (tn_dtype)x->dtype) &&
            tni_plain_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
 }
 static void extreme_run(tn_frame *f, tn_ints dim, const tni_reduction *op, int k) {
@@ -127,7 +128,7 @@ static bool aminmax_check(tn_frame *f) {
     tni_shape to;
     bool gone[TN_MAX_DIMS];
     /* The first result comes from extreme_check; the second is alike. */
-    return extreme_check(f, dim, a->keepdim) &&
+    return extreme_check(f, dim, a->keepdim) && tni_given_is(f, 1, (tn_dtype)a->self->dtype) &&
            tni_reduced(f, a->self, dim, a->keepdim, &to, gone) &&
            tn_announce(f, 1, (tn_dtype)a->self->dtype, to.ndim, to.size);
 }

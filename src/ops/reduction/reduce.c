@@ -34,8 +34,7 @@ TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keep
 TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone) {
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->size[d] == 0)
-            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which is empty",
-                           d);
+            return tn_fail(f, TN_INDEX, "cannot choose an element along dim %d, which is empty", d);
     return true;
 }
 
@@ -146,6 +145,8 @@ TN_PRIV bool tni_plain_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dt
     f->type = (uint8_t)compute;
     if (note->block) return tn_announce(f, 0, dtype, 0, NULL);
     if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
+    if (choose && dim.n <= 0 && !f->in[0]->numel)
+        return tn_fail(f, TN_INVALID, "cannot choose an element of an empty tensor");
     if (choose && !tni_reduce_not_empty(f, f->in[0], gone)) return false;
     /* The same plan is made again by run; here it says how much scratch it needs. */
     tni_lanes_init(&l, f->in[0], gone, compute, plain_how(dtype));
