@@ -1136,7 +1136,7 @@ static const char *const py_docs_comment[] = {
     "(*) -> (*), floating",
     /* log_softmax */
     "log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if\n"
-    "it is given.\n"
+    "it is given, which takes the real part of complex numbers.\n"
     "self (*) -> (*), floating",
     /* log_softmax_backward */
     "The gradient of log_softmax from its output y, in one pass: dy - exp(y) sum(dy). Not for\n"
@@ -1216,8 +1216,8 @@ static const char *const py_docs_comment[] = {
     "right; leading dimensions are batches and broadcast. Both have one dtype, not bool.\n"
     "self (*, m, k), other (*, k, n) -> (*, m, n)",
     /* matrix_exp */
-    "linalg_matrix_exp.\n"
-    "(*, n, n) -> (*, n, n)",
+    "linalg_matrix_exp; of 16-bit floats computed in float32.\n"
+    "(*, n, n) -> (*, n, n), floating or complex",
     /* matrix_power */
     "linalg_matrix_power.\n"
     "(*, m, m) -> (*, m, m)",
@@ -1688,7 +1688,7 @@ static const char *const py_docs_comment[] = {
     "input (*) floating or complex, target broadcast to it -> () or (*)",
     /* softmax */
     "softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is\n"
-    "given. A row of -inf gives NaN.\n"
+    "given, which takes the real part of complex numbers. A row of -inf gives NaN.\n"
     "self (*) -> (*), floating",
     /* softmax_backward */
     "The gradient of softmax from its output y, in one pass: y (dy - sum(y dy)). Not for\n"

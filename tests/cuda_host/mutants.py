@@ -1,8 +1,9 @@
 """mutants.py N [SEED [FILE...]]: do the rows notice faults in kernels? N small faults in
 src/cuda/*.cu, one at a time: a barrier that is missing, a bound off by one, a wrong mask, stride or
 offset. Each is compiled for the emulation, linked in place of its file, and caught if a row of the
-file's table differs from the CPU, crashes or hangs, in either of two orders of threads and streams.
-Not counted are those that do not compile, or compile to the same code.
+file's table differs from the CPU, crashes or hangs, in either of two orders of threads and streams
+or on larger samples (larger.h). Not counted are those that do not compile, or compile to the same
+code.
 
 Prints the survivors and "N passed, M failed": it fails if fewer than nine of ten are caught. What
 it needs is built (make build/cuda_host/rows). CXX: the compiler."""
@@ -33,7 +34,12 @@ FAULTS = [
     ("offset", r"(?<== )begin\b", "begin + 1"),
     ("offset", r"\[i\]", "[i ? i - 1 : i]"),
 ]
-ORDERS = ({"EMU_ORDER": "0"}, {"EMU_ORDER": "7", "EMU_LAZY": "1", "EMU_BLOCKS": "3"})
+FEW = {"EMU_ORDER": "7", "EMU_BLOCKS": "3"}
+ORDERS = (
+    {"EMU_ORDER": "0"},
+    FEW | {"EMU_LAZY": "1"},
+    FEW | {"TN_LARGER": "6", "TN_QUICK": "1", "EMU_GUARD": "0"},
+)
 FLAGS = [
     *"-x c++ -std=c++17 -O1 -ffp-contract=off -w -DTNI_OBJECTS -Isrc/cuda".split(),
     '-DTNC_EMULATION="../../tests/cuda_host/emulation.h"',

@@ -71,6 +71,11 @@ if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"
             backend "rows_$(echo "$way" | tr -c 'A-Z0-9\n' _)" env $way "$out/rows" $rows
         fi
     done
+    # Samples that are larger than the rows' own, so that grids go round and blocks end within (larger.h).
+    if rows=$(sample operator 60 20); then
+        # shellcheck disable=SC2086
+        backend rows_larger env TN_QUICK=1 TN_LARGER=2 EMU_GUARD=0 EMU_ORDER=7 EMU_BLOCKS=3 "$out/rows" $rows
+    fi
     # Faults in kernels, of which nine of ten must be caught: TN_MUTANTS=n, on demand.
     [ -z "${TN_MUTANTS:-}" ] || backend mutants python3 tests/cuda_host/mutants.py "$TN_MUTANTS" "$TN_SEED"
     for p in $programs; do

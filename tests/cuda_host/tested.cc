@@ -1,6 +1,7 @@
 /* tested.cc - the CUDA backend in emulation, for tests/device/rows.c. */
 #include "../device/tested.h"
 #include "../../src/api/cuda.h"
+#include "larger.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,7 @@ bool tested_begin(tn_device_id *device, tn_device_id *bare) {
     if (!cuda) puts(why);
     if (!cuda || !tn_backend_add(cuda)) return false;
     *device = tn_device("cuda:0");
+    if (getenv("TN_LARGER")) larger_take((size_t)atoi(getenv("TN_LARGER")));
     return true;
 }
 int64_t tested_blocks(void) { return tn_device_memory(tn_device("cuda:0")).used; }

@@ -206,8 +206,6 @@ DIFFERS("operator", "linalg_svd_of", "gradcheck", false, "compute_uv=False",
 ORACLE("linalg_svd_of", "phase U Vh; free U Vh; orthogonal U")
 DIFFERS("operator", "logspace", "result 0", false, "base=0.0 dtype=complex64",
         "0 to a complex power is 0, as in pow; torch's vectors give NaN")
-DIFFERS("operator", "matrix_exp", "call", false, "",
-        "not of 16-bit floats, as every factorization")
 DIFFERS("operator", "max_pool1d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "max_pool2d", "parameter stride", false, "",

@@ -603,6 +603,12 @@ def torch_rrelu(self, lower=0.125, upper=0.3333333333333333, training=False):
     return torch.rrelu(wide, lower, upper, training).to(self.dtype)
 
 
+def torch_matrix_exp(self):
+    if self.dtype in (torch.float16, torch.bfloat16):  # torch's own is infinite there
+        return torch.matrix_exp(self.float()).to(self.dtype)
+    return torch.matrix_exp(self)
+
+
 def torch_bce(input, target):
     return F.binary_cross_entropy(input, target, reduction="none")
 

@@ -1029,9 +1029,9 @@ TN_USE_RESULT TN_API tn_tensor *tnp_linalg_matrix_exp(tn_tensor *self);
     .self = __VA_ARGS__))
 #endif
 
-/* linalg_matrix_exp.
+/* linalg_matrix_exp; of 16-bit floats computed in float32.
  *   schema  matrix_exp(Tensor self) -> Tensor
- *   shapes  (*, n, n) -> (*, n, n)
+ *   shapes  (*, n, n) -> (*, n, n), floating or complex
  *   example tn_matrix_exp(x) */
 typedef struct tn_matrix_exp_args {
     tn_tensor *self;

@@ -648,7 +648,7 @@ TN_USE_RESULT TN_API tn_tensor *tnp_segment_reduce(tn_tensor *data, const char *
 /* --- softmax and log-softmax along one dimension, their gradients, and logsumexp --- */
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is
- * given. A row of -inf gives NaN.
+ * given, which takes the real part of complex numbers. A row of -inf gives NaN.
  *   schema  softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
  *   shapes  self (*) -> (*), floating
  *   example tn_softmax(x, 1) */
@@ -667,7 +667,7 @@ TN_USE_RESULT TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dty
 #endif
 
 /* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if
- * it is given.
+ * it is given, which takes the real part of complex numbers.
  *   schema  log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
  *   shapes  self (*) -> (*), floating
  *   example tn_log_softmax(x, 1) */

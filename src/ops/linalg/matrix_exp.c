@@ -124,11 +124,16 @@ TN_OPERATOR(linalg_matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor",
             .grad = mexp_grad,
             .sample = "(3,3) | (2,4,4) | (3,3):invertible | (0,0):f64 | (1,1) | (7,7):pd")
 static bool matrix_exp_compose(tn_frame *f) {
-    f->out[0] = tnp_linalg_matrix_exp(f->in[0]);
+    tn_tensor *a = f->in[0];
+    const tn_dtype dtype = (tn_dtype)a->dtype;
+    const bool half = dtype == TN_F16 || dtype == TN_BF16;
+    if (half) a = tnp_to_dtype(a, TN_F32, false, false);
+    a = tnp_linalg_matrix_exp(a);
+    f->out[0] = half ? tnp_to_dtype(a, dtype, false, false) : a;
     return f->out[0] != NULL;
 }
-/* linalg_matrix_exp. */
+/* linalg_matrix_exp; of 16-bit floats computed in float32. */
 TN_OPERATOR(matrix_exp, "matrix_exp(Tensor self) -> Tensor",
-            TN_DOC(.shapes = "(*, n, n) -> (*, n, n)", .example = "tn_matrix_exp(x)",
-                   .differs = "call: not of 16-bit floats, as every factorization"),
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), floating or complex",
+                   .example = "tn_matrix_exp(x)"),
             .compose = matrix_exp_compose, .sample = "(3,3) | (2,4,4)")

@@ -238,11 +238,12 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
     j.x = tni_dense(f, x, &room);
     j.dy = tni_dense(f, dy, &room);
     j.y = tni_bytes_at(f->out[0]);
-    j.dtype = x->dtype;
+    /* Of a complex x the real parts are read, in steps of whole elements. */
+    j.dtype = (int)tni_real_of(x->dtype);
     j.y_dtype = f->out[0]->dtype;
     j.compute = tni_lanes_compute(j.y_dtype);
     j.log = log;
-    j.native = j.dtype == j.compute && j.y_dtype == j.compute;
+    j.native = x->dtype == j.compute && j.y_dtype == j.compute;
     /* x of bytes, y of y_bytes, computed with in size bytes an element. */
     j.bytes = tni_dtype_size(x);
     j.y_bytes = tni_dtype_size(f->out[0]);
@@ -270,9 +271,8 @@ static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
     const tn_tensor *x = f->in[0];
     /* An empty tensor may have any dtype, as in torch. */
     int d, to = dtype ? (int)dtype : x->dtype;
-    if (x->numel && (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype)))
-        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
-                       tni_dtype(dtype ? to : x->dtype)->text);
+    if (x->numel && (!tni_is_float(to) || !tni_dtype(to)->computes))
+        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", tni_dtype(to)->text);
     return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) &&
            tni_dense_scratch(f, x);
 }
@@ -306,7 +306,7 @@ static void softmax_fused(tn_gradient *g) {
             tnp_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
 }
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is
- * given. A row of -inf gives NaN. */
+ * given, which takes the real part of complex numbers. A row of -inf gives NaN. */
 TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_softmax(x, 1)",
                    .python = "special.softmax"),
@@ -314,7 +314,7 @@ TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) 
             .check = softmax_check, .run = softmax_run, .grad = softmax_grad,
             .fused = softmax_fused,
             .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
-                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | (3,4):c64 1 dtype=float32 | "
                       "(4,5):f16 1 | (5,4,3):bf16 1 | (40,30,20) 2")
 
 static bool log_softmax_check(tn_frame *f) {
@@ -340,7 +340,7 @@ static void log_softmax_fused(tn_gradient *g) {
                                          (tn_dtype)g->out[0]->dtype));
 }
 /* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if
- * it is given. */
+ * it is given, which takes the real part of complex numbers. */
 TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_log_softmax(x, 1)",
                    .python = "special.log_softmax"),
@@ -348,7 +348,7 @@ TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtyp
             .check = log_softmax_check, .run = log_softmax_run, .grad = log_softmax_grad,
             .fused = log_softmax_fused,
             .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
-                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | (2,3,4):c64 1 dtype=float64 | "
                       "(4,5):f16 1")
 
 static bool soft_back_check(tn_frame *f, int64_t dim) {
