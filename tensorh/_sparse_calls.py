@@ -207,8 +207,12 @@ def _matrix(self, layout, dense_dim):
 
 
 def _t(self):
-    if self.dim() > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
+    sparse, dense = self.sparse_dim(), self.dense_dim()
+    if sparse > 2 or dense:
+        raise RuntimeError(
+            "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
+            f"{sparse} sparse and {dense} dense dimensions"
+        )
     return self if self.dim() < 2 else transpose(self, 0, 1)
 
 

@@ -167,6 +167,13 @@ def narrow_copy(input, dim, start, length):
 @both
 def tensor_split(input, indices_or_sections, dim=0):
     """Split into nearly equal sections, or at the indices."""
+    if input.dim() == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a "
+                           "tensor with 0 dims")  # fmt: skip
+    many = input.dim()
+    if not -many <= dim < many:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-many}, "
+                         f"{many - 1}], but got {dim})")  # fmt: skip
     n = input.shape[dim]
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
@@ -520,6 +527,8 @@ def resize_(self, *size, memory_format=None):
         raise RuntimeError("Unsupported memory format Preserve")
     if memory_format is not None:
         like = like.contiguous(memory_format=memory_format)
+    elif tuple(size) == tuple(self.shape) and not self.requires_grad:
+        return self
     return _take_shape(self, tuple(size), like.stride())
 
 

@@ -83,6 +83,12 @@ def _fractional(dims):
     places = getattr(_C, f"fractional_max_pool{dims}d")
     name = f"fractional_max_pool{dims}d"
 
+    def fits(sizes, argument):
+        """Refuses a tuple of another length than the windows' dimensions."""
+        if isinstance(sizes, (tuple, list)) and len(sizes) != dims:
+            many = "three Ints" if dims == 3 else "Ints"
+            raise RuntimeError(f"{name}: {argument} must either be a single Int or tuple of {many}")
+
     def max_pool(
         input,
         kernel_size,
@@ -102,6 +108,7 @@ def _fractional(dims):
         return_indices=False,
         _random_samples=None,
     ):
+        fits(kernel_size, "kernel_size")
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         if output_size is None:
@@ -112,6 +119,7 @@ def _fractional(dims):
                     f"{name} requires output_ratio to either be a single Int or tuple of Ints."
                 )
             output_size = [int(n * r) for n, r in zip(input.shape[-dims:], ratio, strict=True)]
+        fits(output_size, "output_size")
         if _random_samples is None:
             batch = 1 if input.dim() == dims + 1 else input.size(0)
             _random_samples = _C.rand(

@@ -70,7 +70,7 @@ class Processes:
     """Batches that two processes make, which know their numbers."""
 
     def __init__(self):
-        self.n = 0
+        self.n, self.processes = 0, []  # none if the kill came behind the last step
 
     def place(self):
         return {"n": self.n}
@@ -78,9 +78,9 @@ class Processes:
     def batches(self, place):
         self.n = place["n"] if place else 0
         queues = [mp.get_context("fork").Queue(2) for _ in range(2)]
-        self.context = mp.start_processes(
+        self.processes = mp.start_processes(
             produce, (queues, self.n), nprocs=2, join=False, start_method="fork"
-        )
+        ).processes
         first = self.n
         while True:
             turn = (self.n - first) % 2
@@ -121,7 +121,7 @@ def main(folder, kind, steps):
     torch.save({"model": model.state_dict(), "state": optimizer.state_dict()["state"],
                 "random": torch.get_rng_state()}, os.path.join(folder, "end"))  # fmt: skip
     if kind == "processes":
-        for p in source.context.processes:
+        for p in source.processes:
             p.kill()
 
 

@@ -285,7 +285,7 @@ def test_like_another():
         (lambda: torch.linspace(0, 1, -1), RuntimeError),
         (lambda: torch.zeros(2**40, 2**40), RuntimeError),
         (lambda: torch.tensor(), TypeError), (lambda: torch.tensor(1, 2), TypeError),
-        (lambda: torch.tensor(1, dtype=3), TypeError), (lambda: torch.cat([]), RuntimeError),
+        (lambda: torch.tensor(1, dtype=3), TypeError), (lambda: torch.cat([]), ValueError),
         (lambda: torch.tensor(1, device=3.5), TypeError), (lambda: torch.cat(3), TypeError),
         (lambda: torch.stack([torch.ones(1), torch.ones(2)]), RuntimeError),
         (lambda: torch.cat([torch.ones(1), 2]), TypeError),

@@ -101,3 +101,14 @@ def test_wrong_strides_and_sizes_are_refused_in_torch_s_words(name):
         for size in (-1, -2, (3,) * (dims - 1) + (-7,)):
             with pytest.raises(RuntimeError, match="must be greater than or equal to 0"):
                 getattr(F, f"adaptive_avg_pool{dims}d")(x, size)
+
+
+def test_fractional_sizes_are_one_number_or_one_a_dimension():
+    for dims, many in ((2, "Ints"), (3, "three Ints")):
+        x, call = torch.rand(1, 2, *(7,) * dims), getattr(F, f"fractional_max_pool{dims}d")
+        for sizes in ((), (1,), (1,) * (5 - dims)):
+            with pytest.raises(RuntimeError, match=f"kernel_size must either be .* of {many}"):
+                call(x, sizes, output_size=3)
+            with pytest.raises(RuntimeError, match=f"output_size must either be .* of {many}"):
+                call(x, 2, output_size=sizes)
+        assert call(x, (2,) * dims, output_size=3).shape == (1, 2, *(3,) * dims)

@@ -142,3 +142,16 @@ def test_reductions_at_indices():
         x.scatter(0, at, src, reduce="max")
     with pytest.raises(RuntimeError, match="one of prod, mean, amax or amin"):
         x.index_reduce(0, at, src, "sum")
+
+
+def test_resizing_to_the_same_shape_keeps_strides_and_splits_name_dimensions():
+    x = torch.empty(2, 3).t()
+    assert x.resize_(3, 2).stride() == x.resize_as_(x).stride() == (1, 3)
+    assert x.resize_(2, 3).stride() == (3, 1)
+    for dim in (1, -2):
+        with pytest.raises(IndexError, match=r"Dimension out of range .*\[-1, 0\], but got"):
+            torch.tensor_split(torch.rand(10), 2, dim)
+    with pytest.raises(RuntimeError, match="at least a 1-dimensional tensor"):
+        torch.tensor_split(torch.tensor(1.0), 2)
+    with pytest.raises(RuntimeError, match="<= 2 sparse and 0 dense dimensions, but got 2 sparse"):
+        torch.rand(2, 3, 4).to_sparse(2).t()
