@@ -409,7 +409,7 @@ static void a_call_by_name_works_in_place_and_into_out(void) {
     CHECK(called("_", v, 1, 8, &count) == -1);
     CHECK(called("add__", v, 2, 8, &count) == -1);
     CHECK_TEXT(said, "operator 'add__' does not exist");
-    two[0] = tnp_zeros(tn_empty_dims(), TN_F32, TN_CPU);
+    two[0] = tnp_zeros(tn_empty_dims(), (tn_dtype)t->dtype, TN_CPU);
     two[1] = tnp_zeros(tn_empty_dims(), TN_I64, TN_CPU);
     v[1].as.integer = 0;
     v[2].type = TN_T_TENSORS;
