@@ -331,6 +331,7 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
 PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
+PY_PRIV bool py_mode_inference(void); /* whether inference mode is on */
 PY_PRIV int py_vmap_start(PyObject *module);
 PY_PRIV int py_sparse_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
@@ -671,9 +672,10 @@ PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
 
 PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const char *full,
                                      size_t bytes, unsigned flags, PyType_Slot *slots) {
-    PyType_Spec spec = {full, (int)bytes, 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
-    /* programs get instances from the library alone: calling the class is a TypeError */
+    /* programs get instances from the library alone: calling the class is a TypeError, or the
+     * error of a Py_tp_new that comes first */
+    if (slots->slot != Py_tp_new) flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
+    PyType_Spec spec = {full, (int)bytes, 0, Py_TPFLAGS_DEFAULT | flags, slots};
     PyObject *type = PyType_FromSpec(&spec);
     if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
     return (PyTypeObject *)type;
@@ -11247,6 +11249,12 @@ PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name) {
     return (PyObject *)s;
 }
 
+static PyObject *py_saved_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)type, (void)args, (void)kwargs;
+    return PyErr_Format(PyExc_RuntimeError,
+                        "Trying to create a SavedTensor object from Python is forbidden.");
+}
+
 static void py_saved_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     tn_history_free(((py_saved *)self)->history);
@@ -11272,8 +11280,10 @@ static PyMethodDef py_saved_functions[] = {
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_saved_begin(PyObject *module) {
-    PyType_Slot slots[] = {
-        {Py_tp_dealloc, (void *)py_saved_dealloc}, {Py_tp_methods, py_saved_methods}, {0, NULL}};
+    PyType_Slot slots[] = {{Py_tp_new, (void *)py_saved_new},
+                           {Py_tp_dealloc, (void *)py_saved_dealloc},
+                           {Py_tp_methods, py_saved_methods},
+                           {0, NULL}};
     py.saved = py_place_class(module, "_SavedTensor", "torch._C._autograd.SavedTensor",
                               sizeof(py_saved), 0, slots);
     return !py.saved ? -1 : PyModule_AddFunctions(module, py_saved_functions);
@@ -12694,7 +12704,8 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
 
 static PyObject *py_tensor_base(PyObject *self, void *unused) {
     (void)unused;
-    return py_wrap_borrowed(tn_base_of(py_of(self)));
+    /* as _is_view */
+    return py_wrap_borrowed(tn_is_inference(py_of(self)) ? NULL : tn_base_of(py_of(self)));
 }
 
 static PyObject *py_tensor_output_nr(PyObject *self, void *unused) {
@@ -12759,8 +12770,8 @@ typedef struct py_mode {
     uint64_t grad, inference;
 } py_mode;
 
-/* Whether inference mode is on; the library has a setter alone, which returns the mode before. */
-static bool py_mode_inference(void) {
+/* The library has a setter alone, which returns the mode before. */
+PY_PRIV bool py_mode_inference(void) {
     bool now = tn_set_inference_mode(true);
     if (!now) tn_set_inference_mode(false);
     return now;
@@ -14912,6 +14923,11 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     if (!py_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "_become() expects a tensor, not %R", Py_TYPE(o));
     if (p->t == v->t) return Py_NewRef(self);
+    if (tn_is_inference(p->t) && !py_mode_inference())
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Inplace update to inference tensor outside InferenceMode is not "
+                            "allowed. You can make a clone to get a normal tensor before doing "
+                            "inplace update.");
     if (tn_is_leaf(p->t) && tn_needs_grad(p->t) && tn_grad_mode())
         return PyErr_Format(PyExc_RuntimeError,
                             "a leaf Variable that requires grad is being used in an in-place "
@@ -14990,7 +15006,8 @@ static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
 }
 static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyBool_FromLong(tn_is_view(py_of(self)));
+    /* of what inference mode made there are no views, as nothing is recorded */
+    return PyBool_FromLong(tn_is_view(py_of(self)) && !tn_is_inference(py_of(self)));
 }
 
 /* Whether strides are those of channels last: C fastest, then W, H, (D,) N. */

@@ -54,6 +54,10 @@ class _Sparse(Tensor):
         return self._part(0, "_indices", COO)
 
     def _values(self):
+        return self._elements().detach()
+
+    def _elements(self):
+        """The values with their history: the leaf, if self is one."""
         return _C._sparse_part(self, _PARTS[_C._sparse_layout(self)] - 1)
 
     def _of_coalesced(self, name):
@@ -72,7 +76,7 @@ class _Sparse(Tensor):
         """The elements in the order of their places, of a coalesced tensor."""
         if _C._sparse_layout(self) == COO:
             self._of_coalesced("values")
-        return self._values()
+        return self._elements()
 
     def crow_indices(self):
         """Where each row of a CSR matrix begins, and the end of the last."""
@@ -104,7 +108,7 @@ class _Sparse(Tensor):
         return self
 
     def _nnz(self):
-        return self._values().shape[0]
+        return self._elements().shape[0]
 
     def sparse_dim(self):
         """The number of dimensions that have indices."""
@@ -112,7 +116,7 @@ class _Sparse(Tensor):
 
     def dense_dim(self):
         """The number of dimensions of an element of values."""
-        return self._values().dim() - 1
+        return self._elements().dim() - 1
 
     _dimI, _dimV = sparse_dim, dense_dim
 
@@ -121,7 +125,7 @@ class _Sparse(Tensor):
     @property
     def grad(self):
         """The gathered gradient at the places of the elements, or None."""
-        g = self._values().grad
+        g = self._elements().grad
         return None if g is None else again(self, g.detach())._each_once()
 
     def _each_once(self):
@@ -131,31 +135,31 @@ class _Sparse(Tensor):
     def grad(self, grad):
         if isinstance(grad, _Sparse):
             grad = _as_pattern(grad, self)
-        self._values().grad = grad
+        self._elements().grad = grad
 
     @grad.deleter
     def grad(self):
-        self._values().grad = None
+        self._elements().grad = None
 
     @property
     def grad_fn(self):
         """The call that made its values, or None."""
-        return self._values().grad_fn
+        return self._elements().grad_fn
 
     @property
     def data(self):
         """The same elements without history."""
-        return again(self, self._values().detach())
+        return again(self, self._elements().detach())
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Backward through the values; gradient: a sparse tensor of the same places, or dense."""
         if gradient is None:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        self._values().backward(_as_pattern(gradient, self), retain_graph, create_graph, inputs)
+        self._elements().backward(_as_pattern(gradient, self), retain_graph, create_graph, inputs)
 
     def retain_grad(self):
         """Keeps .grad though it is no leaf."""
-        self._values().retain_grad()
+        self._elements().retain_grad()
 
     def register_hook(self, hook):
         """hook(gradient) in each backward."""
@@ -164,7 +168,7 @@ class _Sparse(Tensor):
             made = hook(again(self, grad))
             return None if made is None else _as_pattern(made, self)
 
-        return self._values().register_hook(of_values)
+        return self._elements().register_hook(of_values)
 
     # --- Python's protocols -----------------------------------------------------------------------
 
@@ -193,7 +197,7 @@ class _Sparse(Tensor):
         return iter([self[i] for i in range(self.shape[0])])
 
     def __copy__(self):
-        return again(self, self._values())
+        return again(self, self._elements())
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -257,7 +261,7 @@ def _each_once(grad):
     if each.numel() == keys.numel():
         return grad
     order = order[_C.searchsorted(keys, each)]
-    parts = grad._indices()[:, order], grad._values()[order]
+    parts = grad._indices()[:, order], grad._elements()[order]
     return make(COO, parts, grad.shape, True)
 
 
@@ -269,7 +273,7 @@ def _as_pattern(grad, t):
         return _C.sparse_take(grad, as_coo(t)._indices())
     if grad.layout is t.layout and grad._nnz() == t._nnz():
         if all((a == b).all() for a, b in zip(parts_of(grad)[:-1], parts_of(t)[:-1], strict=True)):
-            return grad._values()
+            return grad._elements()
     from ._sparse_calls import as_coo, values_at
 
     return values_at(grad, as_coo(t)._indices())

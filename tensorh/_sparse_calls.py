@@ -64,11 +64,11 @@ def _attribute(func, kind, args, kwargs):
     if kind == "__get__" and name in ("T", "mT"):
         return _t(args[0])
     if kind == "__get__" and name in ("H", "mH"):
-        return again(_t(args[0]), _t(args[0])._values().conj())
+        return again(_t(args[0]), _t(args[0])._elements().conj())
     if kind == "__get__" and name == "retains_grad":
-        return args[0]._values().retains_grad
+        return args[0]._elements().retains_grad
     if kind == "__get__" and name == "real":
-        return again(args[0], args[0]._values().real)
+        return again(args[0], args[0]._elements().real)
     raise _refused(f"Tensor.{name}", args, kwargs)
 
 
@@ -119,17 +119,17 @@ def _as(t, layout, name=None):
         t = _coalesced(_t(t))
         row, col = t._indices()
         ends = _C._convert_indices_from_coo_to_csr(row, t.shape[0])
-        return make(CSC, (ends, col, t._values()), t.shape[::-1], False, name)
+        return make(CSC, (ends, col, t._elements()), t.shape[::-1], False, name)
     t = _coalesced(t)
     row, col = t._indices()
     ends = _C._convert_indices_from_coo_to_csr(row, t.shape[0])
-    return make(CSR, (ends, col, t._values()), t.shape, False, name)
+    return make(CSR, (ends, col, t._elements()), t.shape, False, name)
 
 
 def _coalesced(t, name="CoalesceBackward0"):
     if t.is_coalesced():
         return t
-    indices, values = _C.sparse_coalesce(t._indices(), t._values(), list(t.shape))
+    indices, values = _C.sparse_coalesce(t._indices(), t._elements(), list(t.shape))
     return make(COO, (indices, values), t.shape, True, name)
 
 
@@ -144,7 +144,7 @@ def coalesce(self):
 def to_dense(self, dtype=None, *, masked_grad=None):
     """The dense tensor."""
     t = as_coo(self)
-    made = _C.sparse_to_dense(t._indices(), t._values(), list(t.shape))
+    made = _C.sparse_to_dense(t._indices(), t._elements(), list(t.shape))
     return made if dtype is None else made.to(dtype)
 
 
@@ -222,7 +222,7 @@ _call("t")(_t)
 @_call("adjoint")
 def _adjoint(self):
     t = transpose(self, -2, -1)
-    return again(t, t._values().conj())
+    return again(t, t._elements().conj())
 
 
 @_call("transpose", "swapaxes", "swapdims")
@@ -260,7 +260,7 @@ def _permuted(t, order, name):
         raise RuntimeError("transpose: can only exchange sparse dimensions with sparse ones, and "
                            "dense dimensions with dense ones")  # fmt: skip
     indices = t._indices()[order[:sd]] if sd else t._indices()
-    values = t._values().permute(0, *(d - sd + 1 for d in order[sd:]))
+    values = t._elements().permute(0, *(d - sd + 1 for d in order[sd:]))
     same = order[:sd] == list(range(sd)) and t.is_coalesced()
     return make(COO, (indices, values), [t.shape[d] for d in order], same, name)
 
@@ -270,7 +270,7 @@ def _permuted(t, order, name):
 
 @_call("detach")
 def _detach(self):
-    return again(self, self._values().detach())
+    return again(self, self._elements().detach())
 
 
 @_call("clone")
@@ -289,8 +289,8 @@ def _to(self, *args, **kwargs):
     kwargs.pop("memory_format", None)
     if args and isinstance(args[0], _Sparse):
         args = (args[0].device, args[0].dtype, *args[1:])
-    values = self._values().to(*args, **kwargs)
-    if values is self._values():
+    values = self._elements().to(*args, **kwargs)
+    if values is self._elements():
         return _clone(self) if copy else self
     places = tuple(p.to(values.device) for p in parts_of(self)[:-1])
     layout = _C._sparse_layout(self)
@@ -305,8 +305,8 @@ def _casts():
 
 
 def _of_values(self, name, args, kwargs):
-    values = getattr(self._values(), name)(*args, **kwargs)
-    return self if values is self._values() else again(self, values, "ToCopyBackward0")
+    values = getattr(self._elements(), name)(*args, **kwargs)
+    return self if values is self._elements() else again(self, values, "ToCopyBackward0")
 
 
 _casts()
@@ -328,7 +328,7 @@ def _cuda(self, device=None, non_blocking=False):
 @_call("type", "type_as")
 def _type(self, dtype=None, non_blocking=False):
     if dtype is None:
-        names = self._values().type().split(".")
+        names = self._elements().type().split(".")
         return f"torch.sparse.{names[-1]}"
     return _to(self, dtype.dtype if isinstance(dtype, Tensor) else dtype)
 
@@ -395,7 +395,7 @@ def _new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout
 def _none(t, dtype=None, device=None):
     """No elements, of t's layout and shape."""
     number, device = _C._sparse_layout(t), device or t.device
-    values = t._values().detach()[:0].to(device=device, dtype=dtype or t.dtype)
+    values = t._elements().detach()[:0].to(device=device, dtype=dtype or t.dtype)
     if number == COO:
         indices = _C.zeros((t.sparse_dim(), 0), dtype=_C.int64, device=device)
         return make(COO, (indices, values), t.shape, True)
@@ -419,7 +419,7 @@ def _leaf_of(t, other):
     places than t has are coalesced, so that steps of an optimizer do not add them up."""
     if other._nnz() > t._nnz() and _C._sparse_layout(other) == COO:
         other = _coalesced(other)
-    own = again(other, other._values().detach()).requires_grad_(True)
+    own = again(other, other._elements().detach()).requires_grad_(True)
     if t.grad is not None:
         own.grad = t.grad.to(other.dtype)
     return own
@@ -460,7 +460,7 @@ def _elementwise():
             kwargs.pop("inplace", None)
             t = self if _linear or _C._sparse_layout(self) != COO else _coalesced(self)
             own = getattr(Tensor, _name, None) or getattr(_C, _name)
-            return again(t, own(t._values(), *args, **kwargs), _title(_name))
+            return again(t, own(t._elements(), *args, **kwargs), _title(_name))
 
         _CALLS[name] = f
         _CALLS[name + "_"] = lambda self, *a, _f=f, **kw: _become(self, _f(self, *a, **kw))
@@ -494,7 +494,7 @@ def _pow(self, exponent):
     t = _coalesced(self) if _C._sparse_layout(self) == COO else self
     if isinstance(exponent, complex) or exponent < 0:
         raise NotImplementedError("pow(): a negative or complex power of a sparse tensor is dense")
-    return again(t, t._values() ** exponent, "PowBackward0")
+    return again(t, t._elements() ** exponent, "PowBackward0")
 
 
 def _dims(dim, n):
@@ -511,7 +511,7 @@ def sum_of(input, dim=None, keepdim=False, *, dtype=None, whole=True):
     """The sum of all elements, or a sparse tensor of the sums along dimensions; whole: of integers
     as int64."""
     t = as_coo(input)
-    values = t._values()
+    values = t._elements()
     if dim is None or dim == () or dim == []:
         return values.sum() if dtype is None else values.sum(dtype=dtype)
     dims, sd = _dims(dim, t.dim()), t.sparse_dim()
@@ -545,7 +545,7 @@ def softmax_of(input, dim, dtype, log):
     if not isinstance(input, _Sparse) or not input.is_sparse:
         raise NotImplementedError("torch.sparse.softmax: layout torch.sparse_coo is expected")
     t = _coalesced(input if dtype is None else _to(input, dtype))
-    values = _C.sparse_softmax(t._indices(), t._values(), list(t.shape), dim, log)
+    values = _C.sparse_softmax(t._indices(), t._elements(), list(t.shape), dim, log)
     return again(t, values, "SparseLogSoftmaxBackward0" if log else "SparseSoftmaxBackward0")
 
 
@@ -554,14 +554,14 @@ def _norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     if dim not in (None, (), []):
         raise _refused("norm along dimensions", (self,), {})
     t = _coalesced(self) if _C._sparse_layout(self) == COO else self
-    return t._values().flatten().norm(p, dtype=dtype)
+    return t._elements().flatten().norm(p, dtype=dtype)
 
 
 @_call("any")
 def _any(self, *args, **kwargs):
     if args or kwargs:
         raise _refused("any along dimensions", (self,), {})
-    return _coalesced(as_coo(self.detach()))._values().any()
+    return _coalesced(as_coo(self.detach()))._elements().any()
 
 
 # --- two arguments --------------------------------------------------------------------------------
@@ -597,7 +597,7 @@ def _places(t):
 
 def _scaled(t, dtype, alpha):
     """The values of t in dtype, times alpha."""
-    values, alpha = t._values().to(dtype), _factor(dtype, alpha)
+    values, alpha = t._elements().to(dtype), _factor(dtype, alpha)
     return values if alpha == 1 else values * alpha
 
 
@@ -611,8 +611,8 @@ def _added(a, b, alpha, name):
     dtype = _C.promote_types(x.dtype, y.dtype)
     other = _scaled(y, dtype, alpha)
     if x._indices() is y._indices():
-        return _as(again(x, x._values().to(dtype) + other, name), number, name)
-    values = _C.cat((x._values().to(dtype), other))
+        return _as(again(x, x._elements().to(dtype) + other, name), number, name)
+    values = _C.cat((x._elements().to(dtype), other))
     indices = _C.cat((x._indices(), y._indices()), 1)
     t = make(COO, (indices, values), a.shape, False, name)
     if x.is_coalesced() and y.is_coalesced() or values.shape[0] > _places(t):
@@ -679,7 +679,7 @@ def _add_(self, other, *, alpha=1):
         return self.copy_(_to_dense_add(self, other, alpha))
     sd = t.sparse_dim()  # in place, of the rows that are there
     keys = _C.sparse_keys(t._indices(), list(t.shape[:sd]))
-    self.view(_places(t), *t.shape[sd:]).index_add_(0, keys, t._values(), alpha=alpha)
+    self.view(_places(t), *t.shape[sd:]).index_add_(0, keys, t._elements(), alpha=alpha)
     return self
 
 
@@ -701,7 +701,7 @@ def mul(input, other, *, out=None):
     if not isinstance(input, _Sparse):
         input, other = other, input
     if _is_number(other):
-        return again(input, input._values() * other, "MulBackward0")
+        return again(input, input._elements() * other, "MulBackward0")
     if isinstance(other, _Sparse):
         return _met(input, other)
     return _by_dense(input, other)
@@ -716,8 +716,8 @@ def _by_dense(s, dense):
     except RuntimeError:
         raise RuntimeError(f"mul: the shapes {list(s.shape)} and {list(dense.shape)} do not fit"
                            ) from None  # fmt: skip
-    made = again(t, t._values() * _C.sparse_take(dense, t._indices()), "MulBackward0")
-    return again(s, made._values(), "MulBackward0") if number != COO else made
+    made = again(t, t._elements() * _C.sparse_take(dense, t._indices()), "MulBackward0")
+    return again(s, made._elements(), "MulBackward0") if number != COO else made
 
 
 def _found(t, indices):
@@ -734,9 +734,9 @@ def values_at(t, indices):
     if t.sparse_dim() != indices.shape[0]:
         return _C.sparse_take(to_dense(t), indices)
     if not t._nnz():
-        return t._values().new_zeros((indices.shape[1], *t.shape[t.sparse_dim() :]))
+        return t._elements().new_zeros((indices.shape[1], *t.shape[t.sparse_dim() :]))
     at, hit = _found(t, indices)
-    values = t._values().index_select(0, at)
+    values = t._elements().index_select(0, at)
     return values.masked_fill(~hit.reshape(-1, *[1] * t.dense_dim()), 0)
 
 
@@ -753,7 +753,7 @@ def _met(a, b):
         return _as(none, number)
     at, hit = _found(y, x._indices())
     both = hit.nonzero()[:, 0]
-    values = x._values().index_select(0, both) * y._values().index_select(0, at[both])
+    values = x._elements().index_select(0, both) * y._elements().index_select(0, at[both])
     t = make(COO, (x._indices()[:, both], values), x.shape, True, "MulBackward0")
     return _as(t, number, "MulBackward0")
 
@@ -776,7 +776,7 @@ def div(input, other, *, rounding_mode=None, out=None):
     t = input
     if rounding_mode is not None and _C._sparse_layout(t) == COO:
         t = _coalesced(t)
-    return again(t, _C.div(t._values(), other, rounding_mode=rounding_mode), "DivBackward0")
+    return again(t, _C.div(t._elements(), other, rounding_mode=rounding_mode), "DivBackward0")
 
 
 @_call("floor_divide", "__floordiv__")

@@ -45,7 +45,7 @@ def mm(input, mat2, reduce=None, *, out=None):
         return _as(_two(as_coo(input), as_coo(mat2)), _C._sparse_layout(input), "MmBackward0")
     if isinstance(input, _Sparse):
         t = as_coo(input)
-        return _C.sparse_mm(t._indices(), t._values(), t.shape[0], mat2)
+        return _C.sparse_mm(t._indices(), t._elements(), t.shape[0], mat2)
     return mm(_t(mat2), input.t()).t()
 
 
@@ -57,9 +57,9 @@ def _reduced(a, b, reduce):
         raise RuntimeError(f"torch.sparse.mm: reduce={reduce!r} is none of sum, mean, amax, amin")
     t = as_coo(a)
     if reduce == "sum":
-        return _C.sparse_mm(t._indices(), t._values(), t.shape[0], b)
+        return _C.sparse_mm(t._indices(), t._elements(), t.shape[0], b)
     row, col = t._indices()
-    products = t._values().unsqueeze(1) * b.index_select(0, col)
+    products = t._elements().unsqueeze(1) * b.index_select(0, col)
     zeros = products.new_zeros((t.shape[0], b.shape[1]))
     return zeros.index_reduce(0, row, products, reduce, include_self=False)
 
@@ -74,7 +74,7 @@ def _two(a, b):
     of_a = _C.arange(k.numel(), device=k.device).repeat_interleave(count)
     begin = count.cumsum(0) - count
     of_b = _C.arange(of_a.numel(), device=k.device) - begin[of_a] + first[of_a]
-    values = a._values().index_select(0, of_a) * b._values().index_select(0, of_b)
+    values = a._elements().index_select(0, of_a) * b._elements().index_select(0, of_b)
     indices = _C.stack((i[of_a], col[of_b]))
     size = (a.shape[0], b.shape[1])
     return _coalesced(make(COO, (indices, values), size), "MmBackward0")
@@ -117,7 +117,7 @@ def _bmm(input, mat2, *, out=None):
     batch, i, j = input._indices()
     indices = _C.stack((batch * rows + i, batch * inner + j))
     flat = mat2.reshape(n * inner, columns)
-    return _C.sparse_mm(indices, input._values(), n * rows, flat).reshape(n, rows, columns)
+    return _C.sparse_mm(indices, input._elements(), n * rows, flat).reshape(n, rows, columns)
 
 
 @_call("mv")
@@ -191,7 +191,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None):
         values = _C.sparse_dots(indices, mat1, mat2.t())
     else:
         values = (mat1.index_select(0, row) * mat2.t().index_select(0, col)).sum(1)
-    return again(input, input._values() * beta + values * alpha, "SparseSampledAddmmBackward0")
+    return again(input, input._elements() * beta + values * alpha, "SparseSampledAddmmBackward0")
 
 
 @_call("sparse_mask", "_sparse_mask_helper")
@@ -219,7 +219,7 @@ def _unsqueeze(self, dim):
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n - 1}, {n}], but "
                          f"got {dim})")  # fmt: skip
     t, dim = as_coo(self, "unsqueeze"), dim % (n + 1)
-    indices, values, sd = t._indices(), t._values(), t.sparse_dim()
+    indices, values, sd = t._indices(), t._elements(), t.sparse_dim()
     if dim <= sd:
         zeros = _C.zeros((1, indices.shape[1]), dtype=_C.int64, device=indices.device)
         indices = _C.cat((indices[:dim], zeros, indices[dim:]))
@@ -235,7 +235,7 @@ def _squeeze(self, dim=None):
     n, sd = t.dim(), t.sparse_dim()
     drop = [d for d in (range(n) if dim is None else _dims(dim, n)) if t.shape[d] == 1]
     keep = [d for d in range(sd) if d not in drop]
-    values = t._values()
+    values = t._elements()
     for d in reversed([d for d in drop if d >= sd]):
         values = values.squeeze(d - sd + 1)
     indices = t._indices()[keep]
@@ -258,10 +258,10 @@ def select(self, dim, index):
     index, sd = _at(index, t.shape[dim], dim), t.sparse_dim()
     size = [s for d, s in enumerate(t.shape) if d != dim]
     if dim >= sd:
-        values = t._values().select(dim - sd + 1, index)
+        values = t._elements().select(dim - sd + 1, index)
         return make(COO, (t._indices(), values), size, t.is_coalesced(), "SelectBackward0")
     picked = (t._indices()[dim] == index).nonzero()[:, 0]
-    values = t._values().index_select(0, picked)
+    values = t._elements().index_select(0, picked)
     if sd == 1:
         kind = None if values.dtype == _C.bool else values.dtype
         return values.sum(0, dtype=kind).to(values.dtype)
@@ -280,7 +280,7 @@ def _narrow(self, dim, start, length):
                            f"({t.shape[dim]}).")  # fmt: skip
     sd = t.sparse_dim()
     size = [length if d == dim else s for d, s in enumerate(t.shape)]
-    indices, values = t._indices(), t._values()
+    indices, values = t._indices(), t._elements()
     if dim >= sd:
         values = values.narrow(dim - sd + 1, start, length)
         return make(COO, (indices, values), size, t.is_coalesced(), "NarrowBackward0")
@@ -304,7 +304,7 @@ def _index_select(self, dim, index):
     index = _C.where(index < 0, index + n, index).long()
     size = [index.numel() if d == dim else s for d, s in enumerate(t.shape)]
     if dim >= sd:
-        values = t._values().index_select(dim - sd + 1, index)
+        values = t._elements().index_select(dim - sd + 1, index)
         return make(COO, (t._indices(), values), size, t.is_coalesced(), "IndexSelectBackward0")
     t = _coalesced(t)
     order = t._indices()[dim].argsort()
@@ -315,7 +315,7 @@ def _index_select(self, dim, index):
     begin = count.cumsum(0) - count
     picked = order[_C.arange(new.numel(), device=row.device) - begin[new] + first[new]]
     rows = [new if d == dim else r[picked] for d, r in enumerate(t._indices())]
-    values = t._values().index_select(0, picked)
+    values = t._elements().index_select(0, picked)
     return make(COO, (_C.stack(rows), values), size, False, "IndexSelectBackward0")
 
 
@@ -375,7 +375,7 @@ def cat(tensors, dim=0, *, out=None):
     size[dim] = sum(t.shape[dim] for t in all_)
     rows, values = [], []
     for t in all_:
-        indices, v = t._indices(), t._values()
+        indices, v = t._indices(), t._elements()
         if dim < sd:
             indices = indices.clone()
             indices[dim] += at

@@ -163,7 +163,12 @@ def _view_in_place(name):
     view = vars(Tensor)[name]
 
     def method(self, *args, **kwargs):
-        return self._become(view(self, *args, **kwargs))
+        if not self.requires_grad or _C.is_grad_enabled():
+            return self._become(view(self, *args, **kwargs))
+        if self.is_leaf:  # it stays one
+            return self._become(view(self.detach(), *args, **kwargs).requires_grad_())
+        with _C.inference_mode(False):  # its history goes on
+            return self._become(view(self, *args, **kwargs))
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"{name}, of the tensor itself."

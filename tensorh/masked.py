@@ -256,9 +256,13 @@ def logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
 
 
 def logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """log of the sum of e^x of what the mask leaves."""
+    """log of the sum of e^x of what the mask leaves; for the rest integers have their least."""
     dtype = dtype or _tensor(input, "logsumexp").dtype
-    x = _filled(input.to(_floats(input, dtype if dtype.is_floating_point else None)), mask, -_inf)
+    if mask is not None and dtype is _C.bool:
+        raise NotImplementedError("logsumexp of bool has no value where the mask leaves nothing")
+    inexact = dtype.is_floating_point or dtype.is_complex or mask is None
+    least = -_inf if inexact else _iinfo(dtype).min
+    x = _filled(input.to(_floats(input, dtype if dtype.is_floating_point else None)), mask, least)
     return x.logsumexp(_dims(dim, x.dim()), keepdim).to(dtype)
 
 

@@ -182,13 +182,13 @@ def as_sparse_gradcheck(gradcheck):
         kwargs.pop("masked", None)
         one = isinstance(inputs, Tensor)
         given = (inputs,) if one else tuple(inputs)
-        plain = [x._values().detach().requires_grad_(x.requires_grad) if isinstance(x, _Sparse)
+        plain = [x._elements().detach().requires_grad_(x.requires_grad) if isinstance(x, _Sparse)
                  else x for x in given]  # fmt: skip
 
         def of_values(*values):
             r = func(*(_of.again(x, v) if isinstance(x, _Sparse) else v
                        for x, v in zip(given, values, strict=True)))  # fmt: skip
-            return r._values() if isinstance(r, _Sparse) else r
+            return r._elements() if isinstance(r, _Sparse) else r
 
         return gradcheck(of_values, tuple(plain), **kwargs)
 

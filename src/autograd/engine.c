@@ -409,8 +409,10 @@ static bool engine_roots(tni_engine *e, tn_tensors roots, tn_tensor *const *seed
         tn_tensor *t = roots.at[i], *seed;
         if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
-            return tni_error(e->b, TN_AUTOGRAD,
-                             "output %lld does not require grad and has no history", (long long)i);
+            return tni_error(
+                e->b, TN_AUTOGRAD,
+                "element %lld of tensors does not require grad and does not have a grad_fn",
+                (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;
         /* The edge of a root: its node, or itself as a leaf. */
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;

@@ -55,8 +55,15 @@ TN_MODULE(
     .forward = avg_pool2d_forward,
     .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
 
+/* A size for each dimension needs an input that has more dimensions. */
+static bool pool_deep(const tn_tensor *input, tn_ints sizes) {
+    return !input || sizes.n < 2 || tn_ndim(input) > sizes.n ||
+           tni_nn_error(TN_INVALID, "Input dimension should be at least %lld, but is %d",
+                        (long long)sizes.n + 1, tn_ndim(input));
+}
 static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool2d, s, a, f);
+    if (!pool_deep(a->input, s->o.output_size)) return false;
     return (f->out[0] = tnp_adaptive_avg_pool2d(a->input, s->o.output_size)) != NULL;
 }
 /* Mean over windows that divide the image into output_size parts. */
@@ -122,6 +129,7 @@ TN_MODULE(adaptive_avg_pool1d, "AdaptiveAvgPool1d(int[1] output_size)",
 
 static bool adaptive_avg_pool3d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool3d, s, a, f);
+    if (!pool_deep(a->input, s->o.output_size)) return false;
     return (f->out[0] = tnp_adaptive_avg_pool3d(a->input, s->o.output_size)) != NULL;
 }
 /* Mean over windows that divide a volume into output_size parts. */

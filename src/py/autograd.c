@@ -464,7 +464,8 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
 
 static PyObject *py_tensor_base(PyObject *self, void *unused) {
     (void)unused;
-    return py_wrap_borrowed(tn_base_of(py_of(self)));
+    /* as _is_view */
+    return py_wrap_borrowed(tn_is_inference(py_of(self)) ? NULL : tn_base_of(py_of(self)));
 }
 
 static PyObject *py_tensor_output_nr(PyObject *self, void *unused) {

@@ -131,6 +131,11 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     if (!py_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "_become() expects a tensor, not %R", Py_TYPE(o));
     if (p->t == v->t) return Py_NewRef(self);
+    if (tn_is_inference(p->t) && !py_mode_inference())
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Inplace update to inference tensor outside InferenceMode is not "
+                            "allowed. You can make a clone to get a normal tensor before doing "
+                            "inplace update.");
     if (tn_is_leaf(p->t) && tn_needs_grad(p->t) && tn_grad_mode())
         return PyErr_Format(PyExc_RuntimeError,
                             "a leaf Variable that requires grad is being used in an in-place "
@@ -209,7 +214,8 @@ static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
 }
 static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyBool_FromLong(tn_is_view(py_of(self)));
+    /* of what inference mode made there are no views, as nothing is recorded */
+    return PyBool_FromLong(tn_is_view(py_of(self)) && !tn_is_inference(py_of(self)));
 }
 
 /* Whether strides are those of channels last: C fastest, then W, H, (D,) N. */

@@ -11,8 +11,8 @@ typedef struct py_mode {
     uint64_t grad, inference;
 } py_mode;
 
-/* Whether inference mode is on; the library has a setter alone, which returns the mode before. */
-static bool py_mode_inference(void) {
+/* The library has a setter alone, which returns the mode before. */
+PY_PRIV bool py_mode_inference(void) {
     bool now = tn_set_inference_mode(true);
     if (!now) tn_set_inference_mode(false);
     return now;

@@ -62,9 +62,10 @@ PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
 
 PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const char *full,
                                      size_t bytes, unsigned flags, PyType_Slot *slots) {
-    PyType_Spec spec = {full, (int)bytes, 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
-    /* programs get instances from the library alone: calling the class is a TypeError */
+    /* programs get instances from the library alone: calling the class is a TypeError, or the
+     * error of a Py_tp_new that comes first */
+    if (slots->slot != Py_tp_new) flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
+    PyType_Spec spec = {full, (int)bytes, 0, Py_TPFLAGS_DEFAULT | flags, slots};
     PyObject *type = PyType_FromSpec(&spec);
     if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
     return (PyTypeObject *)type;

@@ -309,6 +309,7 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
 PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
+PY_PRIV bool py_mode_inference(void); /* whether inference mode is on */
 PY_PRIV int py_vmap_start(PyObject *module);
 PY_PRIV int py_sparse_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);

@@ -94,6 +94,12 @@ PY_PRIV PyObject *py_saved_of(tn_history *h, const char *name) {
     return (PyObject *)s;
 }
 
+static PyObject *py_saved_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)type, (void)args, (void)kwargs;
+    return PyErr_Format(PyExc_RuntimeError,
+                        "Trying to create a SavedTensor object from Python is forbidden.");
+}
+
 static void py_saved_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     tn_history_free(((py_saved *)self)->history);
@@ -119,8 +125,10 @@ static PyMethodDef py_saved_functions[] = {
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_saved_begin(PyObject *module) {
-    PyType_Slot slots[] = {
-        {Py_tp_dealloc, (void *)py_saved_dealloc}, {Py_tp_methods, py_saved_methods}, {0, NULL}};
+    PyType_Slot slots[] = {{Py_tp_new, (void *)py_saved_new},
+                           {Py_tp_dealloc, (void *)py_saved_dealloc},
+                           {Py_tp_methods, py_saved_methods},
+                           {0, NULL}};
     py.saved = py_place_class(module, "_SavedTensor", "torch._C._autograd.SavedTensor",
                               sizeof(py_saved), 0, slots);
     return !py.saved ? -1 : PyModule_AddFunctions(module, py_saved_functions);

@@ -161,6 +161,8 @@ def slice_scatter(input, src: Tensor, dim=0, start=None, end=None, step=1):
 @with_out
 def narrow_copy(input, dim, start, length):
     """narrow, a copy."""
+    if dim >= input.dim():
+        raise RuntimeError(f"narrow_copy(): dim {dim} of a tensor of {input.dim()} dimensions")
     return input.narrow(dim, start, length).clone()
 
 

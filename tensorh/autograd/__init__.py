@@ -29,6 +29,7 @@ __all__ = [
 
 backward = _C._backward
 grad = _C._grad
+SavedTensor = _C._SavedTensor
 
 
 class set_detect_anomaly:

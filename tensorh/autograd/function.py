@@ -24,6 +24,13 @@ def _not_static(*args, **kwargs):
     )
 
 
+def _both(ctx, *grad_outputs):
+    raise RuntimeError(
+        "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+        "only implement one of them."
+    )
+
+
 class Function(_C._FunctionBase):
     """Base of functions with a gradient of one's own: write `forward` and `backward` as static
     methods and call `apply`.
@@ -39,6 +46,8 @@ class Function(_C._FunctionBase):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         cls._separate = cls.setup_context is not Function.setup_context
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            cls.backward = staticmethod(_both)
         cls._backward_cls = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
         defaults = getattr(cls.forward, "__defaults__", None)
         if cls._separate and (defaults or getattr(cls.forward, "__kwdefaults__", None)):

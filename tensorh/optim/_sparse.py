@@ -73,7 +73,7 @@ class SparseAdam(Optimizer):
         state["step"] += 1
         grad = -p.grad if group["maximize"] else p.grad
         grad = grad.coalesce()
-        values, (beta1, beta2) = grad._values(), group["betas"]
+        values, (beta1, beta2) = grad._elements(), group["betas"]
         if not values.numel():
             return
         first, second = state["exp_avg"], state["exp_avg_sq"]
@@ -152,7 +152,7 @@ def _adagrad(optimizer, p, group):
     if group["weight_decay"]:
         raise RuntimeError("weight_decay option is not compatible with sparse gradients")
     grad = (-p.grad if group["maximize"] else p.grad).coalesce()
-    values, state = grad._values(), optimizer.state[p]
+    values, state = grad._elements(), optimizer.state[p]
 
     def update():
         state["step"] += 1

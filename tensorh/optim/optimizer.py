@@ -291,7 +291,7 @@ class Optimizer:
         for group in self.param_groups:
             params = group["params"]
             if any(map(_C._sparse_layout, params)):  # whose values have the gradient
-                params = [p._values() if _C._sparse_layout(p) else p for p in params]
+                params = [p._elements() if _C._sparse_layout(p) else p for p in params]
             _C._optim_zero_grad(params, set_to_none)
 
     def step(self, closure=None):

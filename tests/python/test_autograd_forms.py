@@ -245,3 +245,44 @@ def test_embedding_bag_takes_its_old_order():
 def test_words_of_poolings(run, kind, said):
     with pytest.raises(kind, match=said):
         run(torch.nn.functional, torch.ones(1, 1, 4, 4))
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_views_in_place_keep_leaves_and_history(mode):
+    x = torch.arange(6.0).view(1, 2, 3).requires_grad_()
+    p, y, z = torch.nn.Parameter(torch.ones(2, 3)), x * x, x * x
+    w = z * 2
+    with mode():
+        p.t_()
+        y.transpose_(0, 1)
+        z.squeeze_()
+    assert p.shape == (3, 2) and p.requires_grad and p.is_leaf and type(p) is torch.nn.Parameter
+    assert y.shape == (2, 1, 3) and y.requires_grad and not y.is_leaf and not y.is_inference()
+    (y * torch.tensor([[[1.0]], [[2.0]]])).sum().backward()
+    assert x.grad.tolist() == [[[0, 2, 4], [12, 16, 20]]]
+    w.sum().backward()
+    (p * 2).sum().backward()
+    assert p.grad.tolist() == [[2.0] * 2] * 3 and z.shape == (2, 3)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tensors_of_inference_mode_are_no_views_and_are_not_turned_outside(requires_grad):
+    with torch.inference_mode():
+        x = torch.ones(1, 2, 3, requires_grad=requires_grad)
+        for change in (lambda: x.add_(2), lambda: x.transpose_(0, 1), lambda: x.squeeze_()):
+            change()
+            assert x.is_inference() and x.requires_grad is requires_grad and not x._is_view()
+    view = x.view(-1)
+    assert view.is_inference() and view.requires_grad is requires_grad
+    assert not view._is_view() and view._base is None
+    for change in (lambda: x.t_(), lambda: x.unsqueeze_(0), lambda: view.unsqueeze_(0)):
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
+            change()
+    assert x.shape == (2, 3) and view.shape == (6,)
+
+
+def test_what_is_saved_is_made_by_calls_alone():
+    with pytest.raises(RuntimeError, match="create a SavedTensor object from Python is forbidden"):
+        torch.autograd.SavedTensor()
+    x = torch.ones(2, requires_grad=True)
+    assert isinstance((x * x).grad_fn._raw_saved_self, torch.autograd.SavedTensor)

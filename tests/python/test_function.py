@@ -488,3 +488,30 @@ def test_save_for_backward_after_forward_changes_nothing():
     y.backward(retain_graph=True)
     y.backward()
     assert seen == [[[1.0, 1.0]]] * 4
+
+
+def test_a_gradient_has_one_name():
+    class Both(Square):
+        @staticmethod
+        def vjp(ctx, grad):
+            return grad
+
+    class Vjp(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def vjp(ctx, grad):
+            return grad * 3
+
+    class More(Both):
+        pass
+
+    x = leaf(2.0)
+    for both in (Both, More):
+        y = both.apply(x)
+        with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+            y.backward()
+    Vjp.apply(x).backward()
+    assert numbers(x.grad) == [3.0]

@@ -415,6 +415,7 @@ REFUSED = [
     ("2D or 3D input", lambda: F.dropout1d(torch.ones(2, 3, 4, 5))),
     ("alpha cannot be 0", lambda: F.celu(Z, 0)),
     ("does not support scalars", lambda: F.glu(T(1.0))),
+    ("dim 1 of a tensor of 1 dim", lambda: Z.narrow_copy(1, 0, 1)),
     ("Input 1 has 3 dim", lambda: torch.block_diag(Z, torch.ones(1, 1, 2))),
     ("Expected a long tensor for index, but got Byte", lambda: Z.take(T([0], dtype=torch.uint8))),
     ("Expected a long tensor for index, but got Bool", lambda: Z.take(Z == 0)),

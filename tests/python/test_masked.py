@@ -35,6 +35,11 @@ def test_softmax_and_logarithms():
     torch.testing.assert_close(one[0], X[0, ::2].logsumexp(0))
     assert one[1] == -torch.inf
     assert torch.equal(masked.logaddexp(X, X, other_mask=~MASK)[0, ::2], X[0, ::2])
+    small = masked.logsumexp(X.to(torch.int8), 1, mask=MASK)
+    assert small.dtype is torch.int8 and small.tolist() == [3, -126]  # -128 thrice
+    assert masked.logsumexp(X.bool(), 1).tolist() == [True, True]
+    with pytest.raises(NotImplementedError, match="bool"):
+        masked.logsumexp(X.bool(), 1, mask=MASK)
 
 
 def test_medians_means_of_integers_and_errors():

@@ -112,3 +112,36 @@ def test_fractional_sizes_are_one_number_or_one_a_dimension():
             with pytest.raises(RuntimeError, match=f"output_size must either be .* of {many}"):
                 call(x, 2, output_size=sizes)
         assert call(x, (2,) * dims, output_size=3).shape == (1, 2, *(3,) * dims)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_unpooling_of_an_empty_batch_keeps_the_history(dims):
+    x = torch.rand(0, 2, *(4,) * dims, requires_grad=True)
+    y, at = getattr(F, f"max_pool{dims}d")(x, 2, return_indices=True)
+    back = getattr(nn, f"MaxUnpool{dims}d")(2)(y, at)
+    assert back.shape == x.shape and back.requires_grad and not back.is_leaf
+    back.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_adaptive_modules_want_more_dimensions_than_sizes(dims):
+    for sizes in ((2,) * dims, (None,) * dims):
+        for kind in ("Avg", "Max"):
+            pool = getattr(nn, f"Adaptive{kind}Pool{dims}d")(sizes)
+            for given in range(dims + 1):
+                with pytest.raises(ValueError, match=f"should be at least {dims + 1}"):
+                    pool(torch.rand((3,) * given))
+            assert pool(torch.rand((3,) * (dims + 1))).dim() == dims + 1
+    with pytest.raises(RuntimeError):
+        getattr(nn, f"AdaptiveAvgPool{dims}d")(2)(torch.rand((3,) * dims))
+
+
+def test_windows_too_large_name_the_dimension():
+    for dims, names in ((2, ("height", "width")), (3, ("time", "height", "width"))):
+        x, call = torch.rand(1, 2, *(7,) * dims), getattr(F, f"fractional_max_pool{dims}d")
+        for i, name in enumerate(names):
+            sizes = [3] * dims
+            sizes[i] = 9
+            with pytest.raises(RuntimeError, match=f"too large relative to input {name}"):
+                call(x, 2, output_size=sizes)

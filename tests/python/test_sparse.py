@@ -562,3 +562,17 @@ def test_the_first_sparse_call_of_a_program():
     code = "import tensorh as torch; print(torch.eye(2).to_sparse()._nnz())"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert made.stdout == "2\n"
+
+
+def test_values_without_history_and_with_it():
+    x = torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,)).requires_grad_()
+    for s in (x, x * 2):
+        assert s.requires_grad and not s._values().requires_grad and s._values().grad_fn is None
+        with pytest.raises(RuntimeError, match="does not have a grad_fn"):
+            s._values().backward(torch.ones(2))
+    x._values().mul_(3)  # the same memory
+    assert x.to_dense().tolist() == [3.0, 6.0, 0.0]
+    made = x.coalesce().values()
+    assert made.requires_grad
+    made.backward(torch.tensor([1.0, 5.0]))
+    assert x.grad.to_dense().tolist() == [1.0, 5.0, 0.0]

@@ -79,11 +79,14 @@ static bool unpool_compose(tn_frame *f, const unpool_call *c) {
             !tni_mul(to[i >= lead], size[i], &to[i >= lead]))
             return tn_fail(f, TN_MEMORY, "the result is too large");
     }
+    tn_tensor *const at = tnp_reshape(c->indices, tni_ints(from, 2));
+    tn_tensor *const x = tnp_reshape(c->x, tni_ints(from, 2));
     y = tnp_zeros(tni_ints(to, 2), (tn_dtype)c->x->dtype, c->x->device);
-    /* Without places, indices are not read. */
+    /* Without places, indices are not read; the history stays. */
     if (to[0] && to[1])
-        y = tnp_scatter(y, 1, tnp_reshape(c->indices, tni_ints(from, 2)),
-                        tnp_reshape(c->x, tni_ints(from, 2)));
+        y = tnp_scatter(y, 1, at, x);
+    else
+        y = tnp_scatter(y, 1, tnp_narrow(at, 1, 0, 0), tnp_narrow(x, 1, 0, 0));
     return (f->out[0] = tnp_reshape(y, tni_ints(size, c->x->ndim))) != NULL;
 }
 #define UNPOOL(name, dims)                                                                        \

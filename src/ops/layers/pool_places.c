@@ -356,6 +356,7 @@ TN_OPERATOR(adaptive_max_pool3d,
 
 static bool places_fractional(tn_frame *f, places_shape *s, int dims, tn_ints kernel,
                               tn_ints output) {
+    static const char *const named[] = {"time", "height", "width"};
     int64_t k[3], out[3];
     if (!places_planes(f, s, dims) || !tni_each_of(f, kernel, "kernel_size", dims, 1, k) ||
         !tni_each_of(f, output, "output_size", dims, 0, out))
@@ -367,9 +368,10 @@ static bool places_fractional(tn_frame *f, places_shape *s, int dims, tn_ints ke
         /* torch's bounds, which differ by one. */
         if (out[i] + k[i] - 1 > a->in - (dims == 3))
             return tn_fail(f, TN_INVALID,
-                           "pool size %lld and output size %lld are too large relative to the "
-                           "input's %lld",
-                           (long long)k[i], (long long)out[i], (long long)a->in);
+                           "pool size %lld and output size %lld are too large relative to input "
+                           "%s %lld",
+                           (long long)k[i], (long long)out[i], named[3 - dims + i],
+                           (long long)a->in);
     }
     places_out(s);
     return true;
