@@ -162,6 +162,80 @@ TNI_INLINE bool TNI_FNT(dft_beside)(const tni_dft_move *v, int64_t gap) {
         if (v->line[q] != v->line[0] + q * gap) return false;
     return true;
 }
+/* Whether it is a whole group of lines of pairs, G lines, which are 64 bytes of columns. */
+enum { TNI_FNT(dft_group) = 64 / sizeof(T) };
+#define G TNI_FNT(dft_group)
+TNI_INLINE bool TNI_FNT(dft_is_group)(const tni_dft_move *v) {
+    return v->side == G && v->lines == G && v->step == 2 && v->apart == 1;
+}
+/* The first half of G vectors and the second are interleaved: the bits of a number's place rotate
+ * by one, so that after log2(G) times G rows of W numbers are W rows of G (M. Pease, "An adaptation
+ * of the fast Fourier transform for parallel processing", 1968). */
+TNI_INLINE void TNI_FNT(dft_zip)(const T *x, T *y) {
+    for (int i = 0; i < G / 2; i++)
+        V_ST2(y + 2 * i * W, V_LD(x + i * W), V_LD(x + (i + G / 2) * W));
+}
+TNI_INLINE void TNI_FNT(dft_unzip)(const T *x, T *y) {
+    for (int i = 0; i < G / 2; i++) {
+        V a, b;
+        V_LD2(x + 2 * i * W, &a, &b);
+        V_ST(y + i * W, a);
+        V_ST(y + (i + G / 2) * W, b);
+    }
+}
+/* Whole vectors of elements of a group to planes. Returns how many elements. */
+static int64_t TNI_FNT(dft_load_group)(const tni_dft_move *v) {
+    T r[2][G * W], s[2][G * W];
+    int64_t k = 0;
+    TNI_KERNEL_PATH(dft_load_group);
+    for (; k + W <= v->n; k += W) {
+        T *re = (T *)v->re + k * G, *im = (T *)v->im + k * G;
+        for (int i = 0; i < G / 2; i++) {
+            const T *x = (const T *)v->data + 2 * k;
+            V a, b, c, d;
+            V_LD2(x + v->line[i], &a, &b);
+            V_LD2(x + v->line[i + G / 2], &c, &d);
+            V_ST2(r[0] + 2 * i * W, a, c);
+            V_ST2(s[0] + 2 * i * W, b, d);
+        }
+        TNI_FNT(dft_zip)(r[0], r[1]);
+        TNI_FNT(dft_zip)(s[0], s[1]);
+        if (G == 16) {
+            TNI_FNT(dft_zip)(r[1], r[0]);
+            TNI_FNT(dft_zip)(s[1], s[0]);
+        }
+        TNI_FNT(dft_zip)(r[G != 16], re);
+        TNI_FNT(dft_zip)(s[G != 16], im);
+    }
+    return k;
+}
+/* The same from planes, times scale and im_scale. */
+static int64_t TNI_FNT(dft_store_group)(const tni_dft_move *v) {
+    const V scale = V_SET(v->scale), im_scale = V_SET(v->im_scale);
+    T r[2][G * W], s[2][G * W];
+    int64_t k = 0;
+    TNI_KERNEL_PATH(dft_store_group);
+    for (; k + W <= v->n; k += W) {
+        TNI_FNT(dft_unzip)((const T *)v->re + k * G, r[0]);
+        TNI_FNT(dft_unzip)((const T *)v->im + k * G, s[0]);
+        TNI_FNT(dft_unzip)(r[0], r[1]);
+        TNI_FNT(dft_unzip)(s[0], s[1]);
+        if (G == 16) {
+            TNI_FNT(dft_unzip)(r[1], r[0]);
+            TNI_FNT(dft_unzip)(s[1], s[0]);
+        }
+        for (int i = 0; i < G / 2; i++) {
+            T *y = (T *)v->data + 2 * k;
+            V a, b, c, d;
+            V_LD2(r[G != 16] + 2 * i * W, &a, &b);
+            V_LD2(s[G != 16] + 2 * i * W, &c, &d);
+            V_ST2(y + v->line[i], V_MUL(a, scale), V_MUL(c, im_scale));
+            V_ST2(y + v->line[i + G / 2], V_MUL(b, scale), V_MUL(d, im_scale));
+        }
+    }
+    return k;
+}
+#undef G
 /* Elements k on of line q. */
 static void TNI_FNT(dft_load_line)(const tni_dft_move *v, int64_t q, int64_t k) {
     const T *x = (const T *)v->data + v->line[q];
@@ -182,6 +256,8 @@ static void TNI_FNT(dft_load)(const tni_dft_move *v) {
             V_ST(re + k, a);
             V_ST(im + k, b);
         }
+    } else if (TNI_FNT(dft_is_group)(v)) {
+        k = TNI_FNT(dft_load_group)(v);
     } else if (v->apart == 1 && TNI_FNT(dft_beside)(v, 2)) {
         for (; k < v->n; k++)
             for (int64_t q = 0; q < v->side; q += W) {
@@ -219,6 +295,8 @@ static void TNI_FNT(dft_store)(const tni_dft_move *v) {
     if (v->side == 1 && v->step == 2 && v->apart == 1) {
         for (; k + W <= v->n; k += W)
             V_ST2(y + 2 * k, V_MUL(V_LD(re + k), scale), V_MUL(V_LD(im + k), im_scale));
+    } else if (TNI_FNT(dft_is_group)(v)) {
+        k = TNI_FNT(dft_store_group)(v);
     } else if (v->apart == 1 && TNI_FNT(dft_beside)(v, 2)) {
         for (; k < v->n; k++)
             for (int64_t q = 0; q < v->side; q += W)

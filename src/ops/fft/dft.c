@@ -175,13 +175,24 @@ static int64_t dft_line(const tn_tensor *t, int d, int64_t i) {
         }
     return tni_is_complex(t->dtype) ? 2 * at : at;
 }
+/* The same of lines first on, which are a step apart along the last of the other dimensions. */
+static void dft_lines(const tn_tensor *t, int d, int64_t first, int64_t lines, int64_t *line) {
+    const int e = t->ndim - 1 - (d == t->ndim - 1);
+    const int64_t size = e < 0 ? 1 : t->size[e],
+                  step = e < 0 ? 0 : (1 + tni_is_complex(t->dtype)) * t->stride[e];
+    int64_t at = first % size;
+    for (int64_t q = 0; q < lines; q++, at++) {
+        if (at == size) at = 0;
+        line[q] = q && at ? line[q - 1] + step : dft_line(t, d, first + q);
+    }
+}
 /* Lines first on of t, at `line`: elements one after another. */
 static tni_dft_move dft_move_of(const tn_tensor *t, int d, int64_t first, int64_t lines,
                                 int64_t side, int64_t *line) {
     const bool pairs = tni_is_complex(t->dtype);
     tni_dft_move v;
     memset(&v, 0, sizeof v);
-    for (int64_t q = 0; q < lines; q++) line[q] = dft_line(t, d, first + q);
+    dft_lines(t, d, first, lines, line);
     v.data = tni_bytes_at(t), v.line = line, v.lines = lines, v.side = side;
     v.step = (1 + pairs) * t->stride[d], v.apart = pairs;
     v.scale = v.im_scale = 1;
@@ -414,6 +425,8 @@ TN_OPERATOR(dft,
             .sample = "(8):c64 0 8 8 | (3,12) -1 12 7 | (2,37):c64 1 37 37 inverse=True | "
                       "(2,5,3) 1 6 4 scale=0.5 | (0,3) 1 3 3 | (35) 0 35 18 | (3,4) 0 2 3 True | "
                       "(2,5):c64 1 8 8 hermitian=True | (3,6):c64 -1 11 9 True 0.5 True | (2,4) 0 "
-                      "5 5 hermitian=True | (30):c64 0 74 75 hermitian=True | (2,2):c64 1 36864 9")
+                      "5 5 hermitian=True | (30):c64 0 74 75 hermitian=True | (2,2):c64 1 36864 9 "
+                      "| (17,35):c64 1 "
+                      "35 35 inverse=True")
 
 #include "../../base/rounded_end.inl"
