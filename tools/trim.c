@@ -3,7 +3,8 @@
  *     cc -O1 trim.c -o trim         (with trim_cut.h beside it)
  *     ./trim -o small tensor.h tensor_nn.h -- *.c      writes small/tensor.h, small/tensor_nn.h
  *
- *   --also NAME    keeps this operator, class, function or option, too
+ *   --also NAME    keeps this operator, class, function or option, too; TN_EXPORT: reads the
+ *                  sources as compiled with -DTN_EXPORT
  *   --inference    without gradients: a call that would be recorded is refused
  *   --list         prints each operator and class that is kept, and the chain of names by which
  *                  it is needed
@@ -101,23 +102,78 @@ static void read_directive(const char *path, const char *p, const char *end) {
     read_source(other, false);
 }
 
-static void read_source(const char *path, bool must) {
-    static list read; /* each once */
-    const int id = name_of(path, strlen(path));
-    for (int k = 0; k < read.n; k++)
-        if (read.at[k] == id) return;
-    push(&read, id);
-    text file = read_file(path, must), t = {NULL, 0, 0}, expanded = {NULL, 0, 0};
-    add_string(&t, "\n"); /* what stands before is looked at, too */
-    add(&t, file.at, file.n);
-    free(file.at);
+/* What stands under TN_EXPORT, which has other modules call the program, is read where a source
+ * defines TN_EXPORT or with --also TN_EXPORT. */
+static struct apart { const char *at, *end, *path; } * apart;
+static int napart;
+static bool exports;
+
+/* Whether this directive asks for TN_EXPORT: 1, for its absence: -1, neither: 0. */
+static int asks_export(const char *word, const char *end) {
+    static const char *const forms[] = {"ifndef TN_EXPORT",      "if !defined(TN_EXPORT)",
+                                        "if !defined TN_EXPORT", "ifdef TN_EXPORT",
+                                        "if defined(TN_EXPORT)", "if defined TN_EXPORT"};
+    for (int k = 0; k < 6; k++) {
+        const char *rest = word + strlen(forms[k]);
+        if (!starts(word, forms[k]) || is_name(*rest)) continue;
+        return skip_space(rest) >= end - 1 ? (k < 3 ? -1 : 1) : 0; /* nothing behind it */
+    }
+    return 0;
+}
+
+/* Behind the directive, comment, string or character at p. */
+static const char *after_piece(const char *start, const char *p) {
+    if (is_directive(start, p)) return after_directive(p);
+    if (is_comment(p)) return after_comment(p);
+    if (*p == '"' || (*p == '\'' && p > start && !is_name(p[-1]))) return after_string(p);
+    return p + 1;
+}
+
+/* Keeps n bytes of a source apart and blanks them there. */
+static void keep_apart(const char *path, char *from, size_t n) {
+    text part = {NULL, 0, 0};
+    add_string(&part, "\n");
+    add(&part, from, n);
+    apart = (struct apart *)grown(apart, (size_t)(napart + 1) * sizeof *apart);
+    apart[napart].at = part.at, apart[napart].end = part.at + part.n;
+    apart[napart++].path = path;
+    memset(from, ' ', n);
+    if (n) from[n - 1] = '\n';
+}
+
+/* Keeps apart what stands under TN_EXPORT in [start, end): behind #ifdef up to #else, behind the
+ * #else of #ifndef. */
+static void set_apart(const char *path, char *start, const char *end) {
+    int deep = 0, at_depth = 0, asked = 0; /* of the #if that asks for TN_EXPORT */
+    char *from = NULL;
+    for (const char *p = start, *next; p < end; p = next) {
+        next = after_piece(start, p);
+        if (!is_directive(start, p)) continue;
+        const char *word = skip_space(p + 1);
+        const bool ends = starts(word, "endif"), other = starts(word, "el");
+        const bool begins = starts(word, "if");
+        deep += begins;
+        if (begins && !at_depth) {
+            asked = asks_export(word, next);
+            if (asked) at_depth = deep;
+            if (asked > 0) from = start + (next - start);
+        } else if ((ends || other) && at_depth && at_depth == deep) {
+            if (from) keep_apart(path, from, (size_t)(p - from));
+            from = other && asked < 0 ? start + (next - start) : NULL;
+            if (ends) at_depth = 0;
+        }
+        deep -= ends;
+    }
+}
+
+/* Reads text of a source; a '\n' stands before it and it stays: macros point into it. */
+static void read_text(const char *path, int id, const char *start, const char *end) {
+    text expanded = {NULL, 0, 0};
     list found = {NULL, 0, 0};
-    const char *dot = strrchr(path, '.'), *end = t.at + t.n;
-    cxx_sources |= dot && (starts(dot, ".cc") || starts(dot, ".cpp") || starts(dot, ".cxx") ||
-                           starts(dot, ".hpp") || is(dot, strlen(dot), ".C"));
-    for (const char *p = t.at; p < end;) {
+    for (const char *p = start; p < end;) {
         const char *from = p;
-        if (is_directive(t.at, p)) {
+        if (is_directive(start, p)) {
+            exports |= starts(skip_space(p + 1), "define TN_EXPORT");
             read_directive(path, p, after_directive(p));
             p = starts(skip_space(p + 1), "define") ? p + 1 : after_directive(p);
         } else if (is_comment(p))
@@ -126,18 +182,42 @@ static void read_source(const char *path, bool must) {
             p = after_string(p);
             reach_rows(from + 1, (size_t)(p - from) - 2, id);
             reach_classes(from + 1, p - 1, id);
-        } else if (*p == '\'' && p > t.at && !is_name(p[-1]))
+        } else if (*p == '\'' && p > start && !is_name(p[-1]))
             p = after_string(p);
         else
             p++;
     }
     add_string(&expanded, " ");
-    expand(&expanded, t.at, end, 0);
-    mention_all(&found, NULL, t.at + 1, end);
+    expand(&expanded, start, end, 0);
+    mention_all(&found, NULL, start + 1, end);
     mention_all(&found, NULL, expanded.at + 1, expanded.at + expanded.n);
     for (int k = 0; k < found.n; k++) reach(found.at[k], id, true, true);
-    say_conditions(t.at);
-    /* the text stays: macros point into it */
+    say_conditions(start);
+}
+
+static void read_source(const char *path, bool must) {
+    static list read; /* each once */
+    const int id = name_of(path, strlen(path));
+    for (int k = 0; k < read.n; k++)
+        if (read.at[k] == id) return;
+    push(&read, id);
+    text file = read_file(path, must), t = {NULL, 0, 0};
+    add_string(&t, "\n"); /* what stands before is looked at, too */
+    add(&t, file.at, file.n);
+    free(file.at);
+    const char *dot = strrchr(path, '.');
+    cxx_sources |= dot && (starts(dot, ".cc") || starts(dot, ".cpp") || starts(dot, ".cxx") ||
+                           starts(dot, ".hpp") || is(dot, strlen(dot), ".C"));
+    set_apart(names[id].text, t.at, t.at + t.n);
+    read_text(path, id, t.at, t.at + t.n);
+}
+
+/* What was set apart, where the program exports its functions. */
+static void read_apart(void) {
+    for (int k = 0; k < napart && exports; k++) {
+        const char *path = apart[k].path;
+        read_text(path, name_of(path, strlen(path)), apart[k].at, apart[k].end);
+    }
 }
 
 /* --- the closure ------------------------------------------------------------------------------ */
@@ -328,6 +408,10 @@ static void write_header(const header *h, text *to) {
         if (k != h->first || strstr(h->path, "_nn")) continue;
         add_string(to, "#define TNI_TRIMMED 1\n");
         if (inference) add_string(to, "#define TNI_INFERENCE_ONLY 1\n");
+        if (napart && !exports)
+            add_string(to,
+                       "#ifdef TN_EXPORT\n#error \"this tensor.h is trimmed for a program without "
+                       "TN_EXPORT: run trim again with --also TN_EXPORT\"\n#endif\n");
         if (!is_reached("tn_backend_add"))
             add_string(to, "#ifndef TN_NO_DEVICES\n#define TN_NO_DEVICES\n#endif\n");
         if (!is_reached("tn_record_begin")) add_string(to, "#define TNI_REPLAYS 0\n");
@@ -421,7 +505,9 @@ int main(int argc, char **argv) {
         reach_classes(also, also + strlen(also), 0);
         say_conditions(also);
     }
+    exports = is_reached("TN_EXPORT");
     while (++k < argc) read_source(argv[k], true);
+    read_apart();
     for (int i = 0; i < n && !names[name_of("sample", 6)].reached; i++)
         blank_fields(headers[i].text.at, for_tests);
     close_all();

@@ -75,7 +75,7 @@ static bool cpu_runs(int isa) {
 }
 
 TN_PRIV const char *tni_isa_name(int isa) {
-    static const char *const name[TNI_ISA_COUNT] = {"scalar", "avx2", "avx512", "neon", "wasm128"};
+    static const char name[TNI_ISA_COUNT][8] = {"scalar", "avx2", "avx512", "neon", "wasm128"};
     return isa >= 0 && isa < TNI_ISA_COUNT ? name[isa] : "none";
 }
 

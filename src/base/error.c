@@ -226,7 +226,7 @@ TN_API void tn_set_error_handler(tn_error_handler handler, void *user) {
 
 TN_API const char *tn_code_name(tn_code code) {
 #define TNI_ERROR_NAME(NAME, text) text,
-    static const char *const name[] = {TN_ERRORS(TNI_ERROR_NAME)};
+    static const char name[][32] = {TN_ERRORS(TNI_ERROR_NAME)};
 #undef TNI_ERROR_NAME
     return (unsigned)code < (unsigned)TN_ERROR_COUNT ? name[code] : "unknown error";
 }

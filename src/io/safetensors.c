@@ -12,7 +12,7 @@ enum { SAFE_FREE_TENSORS = 65536 }; /* a file may have so many whatever data it 
  * as its name there, which names nothing. */
 static int safe_dtype_named(const char *name) {
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
-        if (*name && !strcmp(tni_dtype(d)->safetensors, name)) return d;
+        if (*name && !strcmp(tni_dtype_safetensors(d), name)) return d;
     return TN_NO_DTYPE;
 }
 

@@ -64,7 +64,7 @@ static void safe_put_header(safe_writer *w, const tni_saving *p) {
             first = false;
             safe_put_string(w, p->at[i].name);
             safe_put_text(w, ":{\"dtype\":\"");
-            safe_put_text(w, tni_dtype(t->dtype)->safetensors);
+            safe_put_text(w, tni_dtype_safetensors(t->dtype));
             safe_put_text(w, "\",\"shape\":[");
             for (int d = 0; d < t->ndim; d++) {
                 if (d) safe_put_text(w, ",");
@@ -129,7 +129,7 @@ static bool safe_check_plan(const tni_saving *p, int64_t *data_bytes) {
                              (long long)i);
         if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
         if (!tni_usable(p->b, t, p->at[i].name)) return false;
-        if (!*tni_dtype(t->dtype)->safetensors)
+        if (!*tni_dtype_safetensors(t->dtype))
             return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors does not support %s",
                              p->at[i].name, tni_dtype(t->dtype)->text);
         if (t->device != TN_CPU || (t->flags & TNI_META))

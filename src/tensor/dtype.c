@@ -23,17 +23,15 @@ enum {
 TNI_ROW_BEGIN
 #define DTYPE_INFO(NAME, text_, bytes_, kind, alias_, computes_, loop, largest_, digits_, \
                    safetensors_, ...)                                                     \
-    {.text = #text_,                                                                      \
-     .alias = #alias_,                                                                    \
-     .safetensors = #safetensors_,                                                        \
-     .largest = largest_,                                                                 \
-     .bytes = bytes_,                                                                     \
-     .category = DTYPE_CATEGORY_##kind,                                                   \
-     .is_signed = DTYPE_SIGNED_##kind,                                                    \
-     .computes = computes_,                                                               \
-     .digits = digits_},
-static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {
-    {.text = "None", .alias = "", .safetensors = ""}, TN_DTYPES(DTYPE_INFO)};
+    {largest_,                                                                            \
+     bytes_,                                                                              \
+     DTYPE_CATEGORY_##kind,                                                               \
+     DTYPE_SIGNED_##kind,                                                                 \
+     computes_,                                                                           \
+     digits_,                                                                             \
+     #text_ "\0" #alias_ "\0" #safetensors_},
+static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {{0, 0, 0, 0, 0, 0, "None\0\0"},
+                                                           TN_DTYPES(DTYPE_INFO)};
 #undef DTYPE_INFO
 TNI_ROW_END
 
@@ -53,7 +51,7 @@ TN_API int tn_dtype_bytes(tn_dtype dtype) { return tni_dtype((int)dtype)->bytes;
 TN_API tn_dtype tn_dtype_named(const char *name) {
     if (!name || !*name) return TN_NO_DTYPE;
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
-        if (!strcmp(name, dtype_table[d].text) || !strcmp(name, dtype_table[d].alias))
+        if (!strcmp(name, dtype_table[d].text) || !strcmp(name, tni_dtype_alias(d)))
             return (tn_dtype)d;
     return TN_NO_DTYPE;
 }

@@ -159,11 +159,13 @@ typedef enum tni_category {
 } tni_category;
 /* A line of TN_DTYPES (api/types.h). */
 typedef struct tni_dtype_info {
-    const char *text, *alias, *safetensors; /* "float32", "float", "F32" */
     double largest;
     uint8_t bytes, category, is_signed, computes, digits; /* category: tni_category */
+    char text[27]; /* "float32", behind it "float", its alias, and "F32", that of safetensors */
 } tni_dtype_info;
 TN_PRIV const tni_dtype_info *tni_dtype(int dtype); /* of TN_NO_DTYPE: zeros, text "None" */
+TNI_INLINE const char *tni_dtype_alias(int d) { return strchr(tni_dtype(d)->text, 0) + 1; }
+TNI_INLINE const char *tni_dtype_safetensors(int d) { return strchr(tni_dtype_alias(d), 0) + 1; }
 TNI_INLINE bool tni_is_float(int d) { return tni_dtype(d)->category == TNI_CAT_FLOAT; }
 /* Bit d: the switches of api/config.h leave dtype d out. No tensor has it, nothing is computed
  * in it. */
