@@ -492,10 +492,22 @@ static void events_used(int32_t device, void *at, void *stream) {
 }
 
 TNC_PRIV const tn_backend_streams *tnc_streams() {
-    static const tn_backend_streams streams = {
-        events_stream_new, events_stream_free, events_stream_wait, events_stream_done,
-        events_new,        events_end,         events_record,      events_before,
-        events_wait,       events_been,        events_ms,          events_used};
+    static const tn_backend_streams streams = {events_stream_new,
+                                               events_stream_free,
+                                               events_stream_wait,
+                                               events_stream_done,
+                                               events_new,
+                                               events_end,
+                                               events_record,
+                                               events_before,
+                                               events_wait,
+                                               events_been,
+                                               events_ms,
+                                               events_used,
+                                               NULL,
+                                               NULL,
+                                               NULL,
+                                               NULL};
     return &streams;
 }
 

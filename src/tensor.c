@@ -112,6 +112,7 @@
 #include "base/steps_begin.inl"
 #include "call/boxed.c"
 #include "call/record.c"
+#include "call/graph.c"
 #include "call/plan.c"
 #include "call/whole.c"
 #include "call/vmap.c"
@@ -186,6 +187,7 @@
 #include "autograd/name.c"
 #include "autograd/function.c"
 #include "autograd/hook.c"
+#include "autograd/node_hook.c"
 #include "autograd/checkpoint.c"
 #include "base/cold_end.inl"
 

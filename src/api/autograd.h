@@ -210,6 +210,16 @@ TN_API bool tn_history_keeps(const tn_history *h, const char *name);
 /* Packs it by hooks, as if they had been open at the call. False with an error; release has been
  * called then, too. */
 TN_API bool tn_history_pack(tn_history *h, const char *name, const tn_saved_hooks *hooks);
+/* Adds a hook of h, which sees the gradients of all its results at once in each backward, behind
+ * the hooks of the results themselves; with after those that h gives its inputs, beside what came.
+ * NULL stands for no gradient. It may put others into grads, of the same shape and dtype: NULL in
+ * place of a result's is zero. False with an error stops backward. As for tn_hook_add, it may do
+ * what it likes; a number is returned, 0 with an error, and release(user) is called once. */
+typedef bool (*tn_history_hook)(tn_tensor **grads, int n, tn_tensor *const *came, int ncame,
+                                void *user);
+TN_API int64_t tn_history_hook_add(tn_history *h, bool after, tn_history_hook hook, void *user,
+                                   void (*release)(void *user));
+TN_API bool tn_history_hook_remove(tn_history *h, int64_t number);
 /* Which result of its call t is; 0 for a leaf. */
 TN_API int tn_history_output(const tn_tensor *t);
 /* Where input i came from: a call and the number of its result, or a leaf; both are NULL if the

@@ -229,7 +229,7 @@ typedef struct tn_device_row {
     void (*run)(tn_frame *f);
 } tn_device_row;
 
-#define TN_BACKEND_VERSION 1
+#define TN_BACKEND_VERSION 2
 /* LATER, beside one of the others: the host's side is memory of host_alloc, and the copy happens in
  * the order of what was asked; nobody waits for it. */
 enum tn_copy { TN_COPY_UP = 1, TN_COPY_DOWN = 2, TN_COPY_LATER = 4 };
@@ -261,6 +261,15 @@ typedef struct tn_backend_streams {
     /* memory of alloc is used in this stream, from the call until it is freed: then it is not given
      * out again before the stream is done with what was asked by then. Cannot fail */
     void (*used)(int32_t device, void *at, void *stream);
+    /* Graphs for tn_replay, all four or none. What the calling thread asks of the stream, which is
+     * its current one and has nothing else to do, is not carried out until capture_end: it becomes
+     * a graph. NULL: there is none, for instance because a kernel's run has waited. Frames and
+     * memory that the calls were given stay as they are until graph_free */
+    bool (*capture_begin)(int32_t device, void *stream);
+    void *(*capture_end)(int32_t device, void *stream);
+    /* what the graph has taken is carried out in the stream, the thread's current one */
+    bool (*graph_launch)(int32_t device, void *graph, void *stream);
+    void (*graph_free)(int32_t device, void *graph); /* launches go on */
 } tn_backend_streams;
 
 /* A kind of device. The struct, its texts and rows are the backend's and live as long as the

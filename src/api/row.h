@@ -427,11 +427,23 @@ TN_API const tn_row *tn_row_at(int64_t i);
 
 /* Records the calls of this thread between begin and end. Replay runs them again on the same
  * tensors, whose inputs the user has rewritten, without allocation or lock. If a size that depends
- * on data differs then, it is an error. The caller frees the recording. */
+ * on data differs then, it is an error. The caller frees the recording.
+ *
+ * Of calls on a device replay launches graphs, in the thread's current stream, where the backend
+ * has them: the first replay makes one of each run of neighbouring calls for which the host has
+ * nothing to do; the others run between them. While recording, tn_item and tn_read_.. refuse
+ * tensors of a device with UNSUPPORTED. A first replay may fail with MEMORY, each one with
+ * INTERNAL. */
 typedef struct tn_recording tn_recording;
 TN_API bool tn_record_begin(void);
 TN_API tn_recording *tn_record_end(void);
 TN_API bool tn_replay(tn_recording *recording);
+/* As tn_record_begin, for a graph: calls on devices are recorded and not carried out, so their
+ * results hold nothing before the first replay; calls on the CPU are carried out and not recorded.
+ * Whatever reads a device or waits for one is refused with UNSUPPORTED: copies to the CPU, reads,
+ * tn_device_wait, tn_replay, results whose size depends on data, verdicts. */
+TN_API bool tn_capture_begin(void);
+TN_API bool tn_is_capturing(void); /* whether this thread is within such a recording */
 TN_API void tn_recording_free(tn_recording *recording);
 
 TNI_EXTERN_C_END

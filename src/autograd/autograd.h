@@ -25,6 +25,10 @@ TNI_INLINE bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
     return true;
 }
 
+/* After a run of *at, which then is the next one: it goes if it was removed meanwhile. */
+TN_PRIV void tni_watch_ran(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at);
+/* Whether what a hook gave may stand in for grad; else with an error. */
+TN_PRIV bool tni_hook_fits(tni_block *b, const tn_tensor *now, const tn_tensor *grad);
 /* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A
  * hook that was removed meanwhile is freed when it runs no more. owner: of the list's memory. */
 TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,

@@ -124,7 +124,7 @@ static bool engine_watch(tni_engine *e, tni_node *n) {
         tn_tensor **pending = engine_pending(n, w->out);
         /* Hooks added since this backward began wait for the next one; without a gradient there is
          * nothing to see. */
-        if (w->retain || w->number > e->last_hook || !*pending) {
+        if (w->retain || w->all || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
         }
@@ -188,7 +188,7 @@ static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
         if (!tni_function_backward(g)) return false;
     } else
         grad(g);
-    if (e->b->failed) return false;
+    if (e->b->failed || (n->watch && !tni_node_after(e, n, g))) return false;
     if (tni_library(e->b->context)->anomaly && !engine_anomaly(e, n, g)) return false;
     for (int i = 0; i < n->nin; i++)
         if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
@@ -206,7 +206,8 @@ static bool engine_step(tni_engine *e) {
     int64_t mark = tni_begin(b);
     bool ok = mark >= 0;
     room.bytes = 0;
-    ok = ok && (!(n->watch || e->wanted) || engine_watch(e, n));
+    ok = ok && (!(n->watch || e->wanted) || engine_watch(e, n)) &&
+         (!n->watch || tni_node_before(e, n));
     if (ok) {
         ok = tni_gradient_open(b, n, &g, &room, e->create) && engine_gradients(e, n, &g);
         /* The first error of a backward names the row and its forward call, once. */

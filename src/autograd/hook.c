@@ -34,6 +34,14 @@ static tni_watch *hook_add(tni_block *b, tn_tensor *t, tn_hook hook, const char 
     return hook_watch(b, t);
 }
 
+/* Numbers rise, so the engine can tell hooks that were added during its backward. */
+static int64_t hook_number(tni_block *b, tni_watch *w, void *user, void (*release)(void *user)) {
+    w->user = user;
+    w->release = release;
+    return w->number =
+               (int64_t)tni_fetch_add_relaxed(&tni_library(b->context)->hooks, (uint64_t)1) + 1;
+}
+
 TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
                               void (*release)(void *user)) {
     tni_block *b = tni_here();
@@ -43,12 +51,8 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
         tni_leave(b, false);
         return 0;
     }
-    /* Numbers rise, so the engine can tell hooks that were added during its backward. */
     w->call = hook;
-    w->user = user;
-    w->release = release;
-    return w->number =
-               (int64_t)tni_fetch_add_relaxed(&tni_library(b->context)->hooks, (uint64_t)1) + 1;
+    return hook_number(b, w, user, release);
 }
 TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
                                 void (*release)(void *user)) {
@@ -64,22 +68,17 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
         tni_leave(b, false);
         return 0;
     }
-    /* As tn_hook_add from here on. */
     w->after = true;
     w->call = hook;
-    w->user = user;
-    w->release = release;
-    return w->number =
-               (int64_t)tni_fetch_add_relaxed(&tni_library(b->context)->hooks, (uint64_t)1) + 1;
+    return hook_number(b, w, user, release);
 }
 TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
     return tn_hook_add_at(NULL, 0, t, hook, user, release);
 }
 
-/* A hook that runs is only marked; tni_watch_call takes it out when it ends. */
+/* A hook that runs is only marked; tni_watch_ran takes it out when it ends. */
 static bool hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t number) {
     for (; *at; at = &(*at)->next) {
-        /* The guard keeps scopes and modes as they are, whatever the hook does. */
         tni_watch *w = *at;
         if (w->retain || w->removed || w->number != number) continue;
         w->removed = true;
@@ -96,30 +95,63 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
            (t->node && hook_remove(b, t->node->owner, &t->node->watch, number));
 }
 
-TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
-                            tn_tensor **grad) {
+TN_API int64_t tn_history_hook_add(tn_history *h, bool after, tn_history_hook hook, void *user,
+                                   void (*release)(void *user)) {
+    tni_block *b = tni_here();
+    tni_watch *w, **at;
+    if (!b) return 0;
+    if (!h || !hook || h->owner->context != b->context) {
+        tni_error(b, TN_INVALID, "tn_history_hook_add: expected a call of this context and a hook");
+        return 0;
+    }
+    if (!(w = (tni_watch *)tni_need(b, (int64_t)sizeof *w))) return 0;
+    memset(w, 0, sizeof *w);
+    w->all = hook;
+    w->after = after;
+    for (at = &h->watch; *at; at = &(*at)->next) {}
+    *at = w;
+    return hook_number(b, w, user, release);
+}
+
+TN_API bool tn_history_hook_remove(tn_history *h, int64_t number) {
+    tni_block *b = tni_here();
+    return b && h && hook_remove(b, h->owner, &h->watch, number);
+}
+
+TN_PRIV void tni_watch_ran(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at) {
     tni_watch *w = *at;
-    tn_guard g = tn_guard_begin();
-    tn_tensor *now;
-    bool after = w->after; /* what it returns is not read */
-    tni_fetch_add(&w->running, 1u);
-    now = w->call(*grad, w->user);
-    tn_guard_end(&g, &now, b->failed || after ? 0 : 1);
     /* The hook may have added or removed others: next is read now, behind it. */
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;
         tni_watch_end(b, owner, list);
     }
+}
+
+TN_PRIV bool tni_hook_fits(tni_block *b, const tn_tensor *now, const tn_tensor *grad) {
+    if (!tni_belongs(b, now, "a hook") || !tni_grad_layout(b, now, "a hook")) return false;
+    if (!tni_same_shape(now, grad))
+        return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of a different shape");
+    return tn_dtype_of(now) == tn_dtype_of(grad) ||
+           tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of dtype %s, expected %s",
+                     tn_dtype_name(tn_dtype_of(now)), tn_dtype_name(tn_dtype_of(grad)));
+}
+
+TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
+                            tn_tensor **grad) {
+    tni_watch *w = *at;
+    /* The guard keeps scopes and modes as they are, whatever the hook does. */
+    tn_guard g = tn_guard_begin();
+    tn_tensor *now;
+    bool after = w->after; /* what it returns is not read */
+    tni_fetch_add(&w->running, 1u);
+    now = w->call(*grad, w->user);
+    tn_guard_end(&g, &now, b->failed || after ? 0 : 1);
+    tni_watch_ran(b, owner, list, at);
     if (b->failed) return false;
     /* What it returned takes the gradient's place if it has the same shape and dtype. */
     if (!now || now == *grad || after) return true;
-    if (!tni_belongs(b, now, "a hook") || !tni_grad_layout(b, now, "a hook")) return false;
-    if (!tni_same_shape(now, *grad))
-        return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of a different shape");
-    if (tn_dtype_of(now) != tn_dtype_of(*grad))
-        return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of dtype %s, expected %s",
-                         tn_dtype_name(tn_dtype_of(now)), tn_dtype_name(tn_dtype_of(*grad)));
+    if (!tni_hook_fits(b, now, *grad)) return false;
     /* The hook's tensor is counted as the gradient it replaces was. */
     tni_retain(now);
     tni_release(b, *grad);

@@ -296,7 +296,12 @@ TN_PRIV bool tni_device_enter(tn_frame *f);
  * without one, TNI_FALLS_BACK is set. */
 TN_PRIV bool tni_device_find(tn_frame *f);
 TN_PRIV bool tni_device_look(tn_frame *f);
+TN_PRIV bool tni_device_looks(const tn_frame *f); /* whether it reads elements of the device */
 TN_PRIV bool tni_device_run(tn_frame *f);
+/* d, where the call is, is about to read its inputs, or to write what it writes, in the current
+ * stream. False with an error. */
+TN_PRIV bool tni_device_reads(tn_frame *f, tni_device *d);
+TN_PRIV bool tni_device_writes(tn_frame *f, tni_device *d);
 /* The fallback: arguments with copies of the call's tensors on the CPU; results of the call with
  * them copied back, to f->out. False with an error. */
 TN_PRIV bool tni_device_take_copies(tn_frame *f, void *args, size_t room);
@@ -315,7 +320,9 @@ TN_PRIV void tni_bump_written(tn_frame *f);
 
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
-TN_PRIV void tni_record_undo(tni_block *b); /* takes the last one back: it has failed */
+/* While calls on devices are deferred: whether this one can be. False with an error. */
+TN_PRIV bool tni_record_defers(tn_frame *f);
+TN_PRIV void tni_record_undo(const tn_frame *f); /* takes the last one back, f's: it has failed */
 TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there is one */
 /* Counts scratch memory of the call in progress in the context's plan, if there is one; false
  * without memory (plan.c). */

@@ -122,7 +122,7 @@ static const tn_device_row *device_row_of(const tni_device *d, const tn_row *row
 /* --- look and run there ----------------------------------------------------------------------- */
 
 /* Before anything reads: what the call reads is there in its stream. */
-static bool device_reads(tn_frame *f, tni_device *d) {
+TN_PRIV bool tni_device_reads(tn_frame *f, tni_device *d) {
     for (int i = 0; tni_streams_any(f->block) && i < f->nin; i++)
         if (!tni_stream_reads(f->block, d, f->in[i])) return false;
     return true;
@@ -145,7 +145,7 @@ static bool device_mutates(tn_frame *f, tni_device *d) {
 }
 
 /* What the call writes: results, and inputs that are marked so. Its node keeps the stream. */
-static bool device_writes(tn_frame *f, tni_device *d) {
+TN_PRIV bool tni_device_writes(tn_frame *f, tni_device *d) {
     for (int k = 0; f->on && k < f->nout; k++)
         if (!tni_stream_writes(f->block, d, f->out[k])) return false;
     if (f->on && f->row->gen->props & TN_PROP_MUTATED && !device_mutates(f, d)) return false;
@@ -165,7 +165,7 @@ TN_PRIV bool tni_device_find(tn_frame *f) {
     if (!tni_load(&d->table) && !device_table(f->block, d)) return false;
     f->on = device_row_of(d, row);
     if (!f->on || !f->on->scratch) f->scratch_bytes = 0;
-    if (f->on && !device_reads(f, d)) return false;
+    if (f->on && !tni_device_reads(f, d)) return false;
     if (f->on || row->forms & TN_MOVES) return true;
     if (tni_load_relaxed(&tni_tensors(f->block->context)->device_fallback)) {
         f->elsewhere = TNI_FALLS_BACK;
@@ -178,12 +178,19 @@ TN_PRIV bool tni_device_find(tn_frame *f) {
 }
 
 TN_PRIV bool tni_device_look(tn_frame *f) { return !f->on || !f->on->look || f->on->look(f); }
+/* Expressions look at numbers alone, and at tensors of the CPU. */
+TN_PRIV bool tni_device_looks(const tn_frame *f) {
+    return f->row->look && f->on && f->on->look && f->on->name;
+}
 
 /* The device takes its workspace back in the order of its calls, so it may be in use still. */
 static void device_scratch_free(tn_frame *f) {
     const tni_device *d = tni_device_of(f->block, f->device);
     if (!d || !f->on || f->on->scratch || !f->scratch) return;
-    d->backend->free(d->index, f->scratch);
+    if (TNI_UNLIKELY(tni_state(f->block)->capture != NULL))
+        tni_capture_keep(f->block, tni_device_of(f->block, f->device), f->scratch);
+    else
+        d->backend->free(d->index, f->scratch);
     f->scratch = NULL;
 }
 
@@ -194,7 +201,8 @@ TN_PRIV bool tni_device_run(tn_frame *f) {
     tni_device *d = tni_streams_any(b) ? tni_device_of(b, f->device) : NULL;
     f->work.stop.request = NULL;
     if (!b->unstopped && tni_load_relaxed(&b->context->cancel)) return false;
-    if (TNI_UNLIKELY(d) && !device_writes(f, d)) return false;
+    if (TNI_UNLIKELY(d) && !tni_device_writes(f, d)) return false;
+    if (TNI_UNLIKELY(tni_state(b)->deferred)) return true;
     if (f->on && f->on->prepare && !f->on->prepare(f)) {
         device_scratch_free(f);
         return false;
@@ -248,9 +256,12 @@ TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes) {
     void (*release)(void *data, void *user);
     void *user;
     uint8_t stream;
+    tni_capture *capture = tni_state(f->block)->capture;
     if (!d || !f->on || f->on->scratch || f->scratch) return NULL;
+    if (TNI_UNLIKELY(capture != NULL)) capture->scratch = true;
     f->scratch =
         tni_device_get(f->block, f->device, bytes > 0 ? bytes : 1, &release, &user, &stream);
+    if (TNI_UNLIKELY(capture != NULL)) capture->scratch = false;
     return f->scratch;
 }
 

@@ -469,6 +469,7 @@ TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const
     /* In this order: overlaps, reading the data (look), sizes, memory, the node. Later steps need
      * the earlier ones. */
     if (rare && (f->ngiven || row->gen->props & TN_PROP_MUTATED) && !door_overlap(f)) return false;
+    if (rare && TNI_UNLIKELY(tni_state(b)->deferred) && !tni_record_defers(f)) return false;
     if (rare && row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     /* Outputs that are no views and not given get their memory. */
@@ -522,7 +523,8 @@ static TNI_NOINLINE void door_written(tni_call *c) {
     /* A result of another layout or dtype was made apart and is copied into the given tensor. */
     for (int k = 0; TNI_UNLIKELY(c->redirected >> k); k++)
         if (c->redirected >> k & 1) {
-            if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
+            if (!f->meta && !(tni_elsewhere(f) && tni_state(f->block)->deferred))
+                tni_copy_elements(f->block, f->given[k], f->out[k]);
             tni_drop(f->block, f->out[k]);
             f->out[k] = f->given[k];
         }
@@ -604,7 +606,7 @@ TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, con
     }
     if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
         /* Stopped, or refused by its verdict: all as before. */
-        if (tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) tni_record_undo(b);
+        if (tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) tni_record_undo(f);
         door_undo(c); /* keeps an error already set */
         return tn_fail(f, TN_CANCELLED, "the call was cancelled");
     }

@@ -4,6 +4,7 @@
  * saved only if a wanted gradient reads it (`.needs`); of the others shape and dtype remain. Edges
  * count what they lead to: a node, or a leaf. A node dies by a worklist, so a chain of any length
  * needs no stack. */
+#include "../api/ops/shape.h"
 #include "call.h"
 
 typedef struct node_plan {
@@ -156,6 +157,20 @@ static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t 
     *at += 2 * t->ndim + 1;
 }
 
+/* What a gradient needs of an input that is overwritten; a replay makes it anew. */
+static bool node_copy_saved(tni_block *b, tn_tensor *copy, tn_tensor *from) {
+    const uint8_t before = tni_state(b)->no_grad;
+    bool ok;
+    if (TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD))) {
+        tni_copy_elements(b, copy, from);
+        return true;
+    }
+    tni_state(b)->no_grad |= TNI_NO_GRAD;
+    ok = tnp_copy_(copy, from) != NULL;
+    tni_state(b)->no_grad = before;
+    return ok;
+}
+
 /* Saves the storage, not the header: that may be written in place later and get a history which
  * leads back here. */
 static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t, int64_t *at) {
@@ -174,7 +189,10 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
             return false;
         }
         t = copy;
-        if (!f->meta) tni_copy_elements(f->block, copy, f->in[s - n->slot]);
+        if (!f->meta && !node_copy_saved(f->block, copy, f->in[s - n->slot])) {
+            tni_drop(f->block, copy);
+            return false;
+        }
     }
     /* The version says later whether the memory was written since. */
     node_geometry(n, s, t, at);

@@ -3,19 +3,7 @@
  *
  * Composed rows vanish: what they called is recorded. Every tensor that takes part is counted until
  * the recording is freed, so the user rewrites the data of inputs and reads the data of outputs. */
-#include "call.h"
-
-typedef struct record_call {
-    struct record_call *next;
-    tn_frame f;
-    int64_t bytes, args_at, lists_at;
-    uint32_t redirected; /* bit k: out[k] is copied into given[k] when the call has run */
-} record_call;
-
-struct tn_recording {
-    tni_block *b;
-    record_call *first, *last;
-};
+#include "record.h"
 
 /* Lists, texts and tensors of the copied arguments lie in the record. */
 static void record_copy_lists(record_call *r) {
@@ -77,12 +65,12 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     int64_t lists = (int64_t)sizeof(record_call) + (f->nin + f->nout) * (int64_t)sizeof(int64_t);
     int64_t args = lists + tni_args_words(gen, f->args) * (int64_t)sizeof(int64_t);
     record_call *r;
-    if (tni_elsewhere(f))
-        return tn_fail(f, TN_UNSUPPORTED, "calls on %s cannot be recorded for replay",
-                       tn_device_name(f->device));
+    if (tni_state(b)->deferred && !tni_elsewhere(f)) return true;
     r = (record_call *)tni_need(b, args + gen->args_size);
     if (!r) return false;
     r->next = NULL;
+    r->graph = NULL;
+    if (tni_elsewhere(f)) to->elsewhere = true;
     /* The frame is copied and then points into the record. */
     r->f = *f;
     tni_row_use(f->row, 1);
@@ -114,10 +102,21 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     return true;
 }
 
-TN_PRIV void tni_record_undo(tni_block *b) {
+TN_PRIV bool tni_record_defers(tn_frame *f) {
+    bool reads;
+    if (!tni_elsewhere(f) || f->meta) return true;
+    reads = f->row->verdict || tni_device_looks(f) || f->device == TN_CPU;
+    for (int k = 0; k < f->nout; k++) reads = reads || (f->out[k] && f->out[k]->device == TN_CPU);
+    return !reads || tn_fail(f, TN_UNSUPPORTED,
+                             "the host reads what this call makes or takes on a device, where "
+                             "nothing is computed while a graph is captured");
+}
+
+TN_PRIV void tni_record_undo(const tn_frame *f) {
+    tni_block *b = f->block;
     tn_recording *from = tni_calls(b)->recording;
     record_call *last = from ? from->last : NULL, *before = NULL;
-    if (!last) return;
+    if (!last || (tni_state(b)->deferred && !tni_elsewhere(f))) return;
     /* The list is singly linked: taking the last one off is rare. */
     for (record_call *r = from->first; r != last; r = r->next) before = r;
     if (before)
@@ -128,13 +127,14 @@ TN_PRIV void tni_record_undo(tni_block *b) {
     record_free_call(b, b, last);
 }
 
-/* What a call that ran again has rewritten: temporaries go where they belong, versions count
- * up of all but views, which share an input's data. A call that failed has written its own
- * results alone. */
-static void record_written(record_call *r, bool ok) {
+TN_PRIV void tni_record_redirect(record_call *r) {
     tn_frame *f = &r->f;
-    for (int k = 0; ok && TNI_UNLIKELY(r->redirected >> k); k++)
+    for (int k = 0; TNI_UNLIKELY(r->redirected >> k); k++)
         if (r->redirected >> k & 1) tni_copy_elements(f->block, f->given[k], f->out[k]);
+}
+
+TN_PRIV void tni_record_written(record_call *r, bool ok) {
+    tn_frame *f = &r->f;
     if (ok) tni_bump_written(f);
     for (int k = f->ngiven; k < f->nout; k++) {
         bool view = !f->out[k];
@@ -159,7 +159,7 @@ static bool record_look(record_call *r) {
                    (long long)now, (long long)count);
 }
 
-static bool record_replay_call(tni_block *b, record_call *r) {
+TN_PRIV bool tni_record_replay(tni_block *b, record_call *r) {
     tn_frame *f = &r->f;
     bool ok;
     f->work.caller = b->work;
@@ -171,26 +171,37 @@ static bool record_replay_call(tni_block *b, record_call *r) {
         b->unstopped++; /* it writes tensors that were there before */
         ok = tni_run(f, f->row, b);
         b->unstopped--;
-        record_written(r, ok);
+        if (ok) tni_record_redirect(r);
+        tni_record_written(r, ok);
     }
     if (!ok) tni_call_error(f);
     b->work = f->work.caller;
     return ok;
 }
 
-TN_API bool tn_record_begin(void) {
+static bool record_begin(const char *function) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
     /* One recording a thread; from here on the hook sends every call the long way. */
     if (tni_calls(b)->recording)
-        return tni_error_apart(b, TN_INVALID,
-                               "tn_record_begin: a recording is already in progress");
+        return tni_error_apart(b, TN_INVALID, "%s: a recording is already in progress", function);
     tni_calls(b)->recording = (tn_recording *)tni_need(b, (int64_t)sizeof(tn_recording));
     if (!tni_calls(b)->recording) return false;
+    memset(tni_calls(b)->recording, 0, sizeof(tn_recording));
     tni_calls(b)->recording->b = b;
-    tni_calls(b)->recording->first = tni_calls(b)->recording->last = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, true);
     return true;
+}
+
+TN_API bool tn_record_begin(void) { return record_begin("tn_record_begin"); }
+TN_API bool tn_capture_begin(void) {
+    const bool ok = record_begin("tn_capture_begin");
+    if (ok) tni_state(tni_here())->deferred = true;
+    return ok;
+}
+TN_API bool tn_is_capturing(void) {
+    const tni_block *b = tni_here();
+    return b && tni_state(b)->deferred;
 }
 
 TN_API tn_recording *tn_record_end(void) {
@@ -202,31 +213,22 @@ TN_API tn_recording *tn_record_end(void) {
         return NULL;
     }
     tni_calls(b)->recording = NULL;
+    tni_state(b)->deferred = false;
     tni_hook_set(b, TNI_HOOK_RECORD, false);
     return r;
-}
-
-TN_API bool tn_replay(tn_recording *recording) {
-    tni_block *b = tni_here();
-    if (!b || b->failed) return false;
-    /* The frames in it name this thread's block. */
-    if (!recording || recording->b != b)
-        return tni_error_apart(b, TN_INVALID,
-                               "tn_replay: the recording must belong to this thread");
-    for (record_call *r = recording->first; r; r = r->next)
-        if (!record_replay_call(b, r)) return false;
-    return true;
 }
 
 TN_PRIV void tni_record_drop(tni_block *b) {
     tn_recording *r = tni_calls(b)->recording;
     tni_calls(b)->recording = NULL;
+    tni_state(b)->deferred = false;
     tn_recording_free(r);
 }
 
 TN_API void tn_recording_free(tn_recording *recording) {
     tni_block *b = recording ? tni_here() : NULL;
     if (!b) return;
+    if (recording->drop) recording->drop(b, recording);
     /* Any thread may free it: counts are atomic, and memory goes back to its owner. */
     while (recording->first) {
         record_call *r = recording->first;

@@ -36,6 +36,22 @@ typedef struct tni_streams_now {
     bool joins;              /* a backward: calls wait for streams that wrote what they read */
 } tni_streams_now;
 
+/* What a graph keeps while it lives: workspace of its calls, and tickets that do not grow old. */
+typedef struct tni_held {
+    struct tni_held *next, *next_ticket; /* of the graph; of the device */
+    void *scratch;                       /* NULL: a ticket */
+    uint64_t number;
+    tni_ticket ticket;
+} tni_held;
+#define TNI_HELD_TICKET ((uint64_t)1 << 63) /* their numbers begin here */
+/* A capture that a thread has begun: what it asks of a device becomes a part of a graph. */
+typedef struct tni_capture {
+    struct tni_device *device;
+    tni_held *held;
+    bool scratch; /* memory that is asked for is workspace, which the graph keeps */
+    bool spoiled; /* something was asked that a graph cannot hold: there will be none */
+} tni_capture;
+
 /* A device of a context. */
 typedef struct tni_device {
     char name[32]; /* "null:0" */
@@ -45,6 +61,8 @@ typedef struct tni_device {
     uint32_t opened;                /* atomic */
     tni_wide tickets;               /* given out */
     tni_ticket ticket[TNI_TICKETS];
+    uint32_t held_lock;
+    tni_held *held; /* tickets of its graphs */
     struct tni_device *next;
     tn_stream own; /* where all goes that no other stream is current for */
 } tni_device;
@@ -79,6 +97,12 @@ TNI_INLINE bool tni_streams_any(const tni_block *b) {
 TN_PRIV bool tni_streams_begin(tni_block *b, tni_streams_now *before);
 TN_PRIV void tni_streams_go(tni_block *b, tn_device_id device, uint8_t number);
 TN_PRIV bool tni_streams_end(tni_block *b, const tni_streams_now *before);
+/* The capture that is under way keeps d's workspace at `scratch`. */
+TN_PRIV void tni_capture_keep(tni_block *b, tni_device *d, void *scratch);
+/* All that a graph of d kept goes; owner: of the list's memory. */
+TN_PRIV void tni_held_free(tni_block *b, tni_block *owner, tni_device *d, tni_held *held);
+/* Where a capture is under way: it is spoiled, with an error; false. */
+TN_PRIV bool tni_capture_refuse(tni_block *b, const tni_device *d);
 /* New memory for t, a header of the CPU without storage, that d reaches by itself; plain memory if
  * d has no such. False with an error. */
 TN_PRIV bool tni_pinned_storage(tni_block *b, tn_tensor *t, tni_device *d);

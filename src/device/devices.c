@@ -79,9 +79,11 @@ TN_API tn_device_id tnp_set_default_device(tn_device_id device) {
 /* --- backends --------------------------------------------------------------------------------- */
 
 static bool device_has_streams(const tn_backend_streams *s) {
-    return s->stream_new && s->stream_free && s->stream_wait && s->stream_done && s->event_new &&
-           s->event_free && s->event_record && s->event_before && s->event_wait && s->event_done &&
-           s->event_ms && s->used;
+    const bool some = s->capture_begin || s->capture_end || s->graph_launch || s->graph_free,
+               all = s->capture_begin && s->capture_end && s->graph_launch && s->graph_free;
+    return some == all && s->stream_new && s->stream_free && s->stream_wait && s->stream_done &&
+           s->event_new && s->event_free && s->event_record && s->event_before && s->event_wait &&
+           s->event_done && s->event_ms && s->used;
 }
 
 /* Why the backend cannot be added to a context that has these devices; NULL: it can. */
@@ -157,24 +159,45 @@ TN_PRIV bool tni_device_open(tni_block *b, tni_device *d) {
     return true;
 }
 
+static bool device_computes_nothing(tni_block *b, const tni_device *d) {
+    return tni_error(b, TN_UNSUPPORTED,
+                     "the host cannot wait for %s or read there: a graph is being captured, and "
+                     "nothing is computed before its replay",
+                     d->name);
+}
+
 TN_PRIV bool tni_device_bytes(tni_block *b, tni_device *d, void *to, const void *from,
                               int64_t bytes, enum tn_copy how) {
     char why[DEVICE_WHY] = "";
     if (!bytes) return true;
+    if (TNI_UNLIKELY(tni_state(b)->capture != NULL)) return tni_capture_refuse(b, d);
+    if (TNI_UNLIKELY(tni_state(b)->deferred) && how & TN_COPY_DOWN)
+        return device_computes_nothing(b, d);
     if (!tni_device_open(b, d)) return false;
     return d->backend->copy(d->index, to, from, bytes, how, why, sizeof why) ||
            tni_error(b, TN_INTERNAL, "a copy of %lld bytes %s %s failed: %s", (long long)bytes,
                      how & TN_COPY_UP ? "to" : "from", d->name, why);
 }
 
+/* The call of a ticket that a graph keeps; of one that is gone *to stays. */
+static void device_held_ticket(tni_device *d, uint64_t number, tni_ticket *to) {
+    tni_lock(&d->held_lock);
+    for (const tni_held *h = d->held; h; h = h->next_ticket)
+        if (h->number == number) *to = h->ticket;
+    tni_unlock(&d->held_lock);
+}
+
 /* The error of a fault, with the call of its ticket; false. */
 static bool device_fault(tni_block *b, tni_device *d, const tn_fault *fault) {
-    const tni_ticket *t = &d->ticket[fault->ticket % TNI_TICKETS];
-    const bool known = fault->ticket + TNI_TICKETS > tni_load_relaxed(&d->tickets);
+    tni_ticket t = {NULL, NULL, 0};
+    if (fault->ticket & TNI_HELD_TICKET)
+        device_held_ticket(d, fault->ticket, &t);
+    else if (fault->ticket + TNI_TICKETS > tni_load_relaxed(&d->tickets))
+        t = d->ticket[fault->ticket % TNI_TICKETS];
     return tni_error(b, TN_INDEX,
                      "%s on %s, called at %s:%d: index %lld is out of range for size %lld",
-                     known ? t->row : "a call", d->name, known && t->file ? t->file : "?",
-                     known ? (int)t->line : 0, (long long)fault->value, (long long)fault->bound);
+                     t.row ? t.row : "a call", d->name, t.file ? t.file : "?", (int)t.line,
+                     (long long)fault->value, (long long)fault->bound);
 }
 
 TN_PRIV tn_stream *tni_stream_numbered(const tni_block *b, tni_device *d, uint8_t number) {
@@ -190,6 +213,8 @@ TN_PRIV bool tni_device_wait_for(tni_block *b, tni_device *d, const tn_stream *s
     tn_fault fault = {0, 0, 0};
     bool ok;
     if (!tni_load(&d->opened)) return true;
+    if (tni_state(b)->capture) return tni_capture_refuse(b, d);
+    if (tni_state(b)->deferred) return device_computes_nothing(b, d);
     if (s && d->backend->streams)
         ok = d->backend->streams->stream_wait(d->index, s->handle, &fault, why, sizeof why);
     else
@@ -202,11 +227,67 @@ TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d) {
     return tni_device_wait_for(b, d, tni_streams_any(b) ? tni_stream_now(b, d) : NULL);
 }
 
+/* --- captures --------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_capture_refuse(tni_block *b, const tni_device *d) {
+    tni_state(b)->capture->spoiled = true;
+    return tni_error(b, TN_UNSUPPORTED, "a graph of %s cannot hold what waits for the host",
+                     d->name);
+}
+
+/* A new one of the capture under way; NULL: it is spoiled. */
+static tni_held *device_hold(tni_block *b) {
+    tni_capture *c = tni_state(b)->capture;
+    tni_held *h = (tni_held *)tni_need(b, (int64_t)sizeof *h);
+    if (!h) c->spoiled = true;
+    if (!h) return NULL;
+    memset(h, 0, sizeof *h);
+    h->next = c->held;
+    return c->held = h;
+}
+
+TN_PRIV void tni_capture_keep(tni_block *b, tni_device *d, void *scratch) {
+    tni_held *h = device_hold(b);
+    if (h)
+        h->scratch = scratch;
+    else
+        d->backend->free(d->index, scratch);
+}
+
+static uint64_t device_capture_ticket(const tn_frame *f, uint64_t number) {
+    tni_device *d = tni_device_of(f->block, f->device);
+    tni_held *h = device_hold(f->block);
+    if (!h) return number;
+    h->number = number | TNI_HELD_TICKET;
+    h->ticket.row = f->row->name;
+    h->ticket.file = f->work.file;
+    h->ticket.line = f->work.line;
+    tni_lock(&d->held_lock);
+    h->next_ticket = d->held;
+    d->held = h;
+    tni_unlock(&d->held_lock);
+    return h->number;
+}
+
+TN_PRIV void tni_held_free(tni_block *b, tni_block *owner, tni_device *d, tni_held *held) {
+    while (held) {
+        tni_held *h = held, **at = &d->held;
+        held = h->next;
+        if (h->scratch) d->backend->free(d->index, h->scratch);
+        tni_lock(&d->held_lock);
+        while (h->number && *at && *at != h) at = &(*at)->next_ticket;
+        if (h->number && *at) *at = h->next_ticket;
+        tni_unlock(&d->held_lock);
+        tni_put(b, owner, h, (int64_t)sizeof *h);
+    }
+}
+
 TN_API uint64_t tn_device_ticket(const tn_frame *f) {
     tni_device *d = tni_device_of(f->block, f->device);
     const uint64_t number = d ? tni_fetch_add_relaxed(&d->tickets, 1) + 1 : 1;
     tni_ticket *t = d ? &d->ticket[number % TNI_TICKETS] : NULL;
     if (!t) return number;
+    if (TNI_UNLIKELY(tni_state(f->block)->capture != NULL)) return device_capture_ticket(f, number);
     t->row = f->row->name;
     t->file = f->work.file;
     t->line = f->work.line;

@@ -73,6 +73,10 @@ TN_PRIV void *tni_device_get(tni_block *b, int device, int64_t bytes,
     tni_device *d = tni_device_of(b, device);
     void *at;
     if (!d || !tni_device_open(b, d)) return NULL;
+    if (TNI_UNLIKELY(tni_state(b)->capture != NULL) && !tni_state(b)->capture->scratch) {
+        tni_capture_refuse(b, d);
+        return NULL;
+    }
     at = d->backend->alloc(d->index, bytes);
     if (!at && d->backend->trim) {
         d->backend->trim(d->index);

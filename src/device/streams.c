@@ -353,6 +353,7 @@ static bool stream_touches(tni_block *b, tni_device *d, const tn_tensor *t, bool
     tni_storage *storage = t && t->flags & TNI_DEVICE ? t->storage : NULL;
     tni_streams_now *mine = tni_state(b)->streams;
     const tn_stream *now;
+    if (tni_state(b)->capture) return true; /* each launch says it */
     if (!storage || !storage->data || t->device != d->own.id || !d->backend->streams) return true;
     now = tni_stream_now(b, d);
     if (mine) mine->ran[now->number] = true;

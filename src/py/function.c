@@ -367,6 +367,11 @@ static void py_function_release(void *user) {
 PY_PRIV PyObject *py_context_of(const tn_history *h) {
     return (PyObject *)tn_history_user(h, py_function_release);
 }
+PY_PRIV int py_context_outputs(PyObject *ctx) { return ((py_context *)ctx)->nout; }
+PY_PRIV int py_context_result(PyObject *ctx, int i) {
+    const py_context *c = (const py_context *)ctx;
+    return c->fact[c->nin + i].number;
+}
 PY_PRIV const tn_history *py_context_history(PyObject *ctx) { return ((py_context *)ctx)->history; }
 
 /* --- apply ------------------------------------------------------------------------------------ */

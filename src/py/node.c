@@ -161,26 +161,78 @@ static PyObject *py_node_getattr(PyObject *self, PyObject *name) {
     return py_node_kept(self, text);
 }
 
-/* What torch's nodes have and these have not: an AttributeError that says so. */
-static PyObject *py_node_missing(PyObject *self, void *name) {
-    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
-    (void)self;
-    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
-                   : NULL;
-    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-    Py_XDECREF(error);
-    Py_XDECREF(module);
-    return NULL;
+/* --- hooks, and a dictionary for programs ----------------------------------------------------- */
+
+static PyObject *py_node_hook(PyObject *self, PyObject *function, bool after) {
+    const py_node *n = (const py_node *)self;
+    return n->history ? py_hook_of_call(n->history, function, after)
+                      : py_hook_of_leaf(n->leaf, function, after);
+}
+static PyObject *py_node_register_hook(PyObject *self, PyObject *function) {
+    return py_node_hook(self, function, true);
+}
+static PyObject *py_node_register_prehook(PyObject *self, PyObject *function) {
+    return py_node_hook(self, function, false);
+}
+
+/* The dictionaries by the address of a call or a leaf. A hook that does nothing drops one when its
+ * call ends: objects of calls come and go. */
+static PyObject *py_node_dicts;
+static bool py_node_rests(tn_tensor **grads, int n, tn_tensor *const *came, int ncame, void *user) {
+    (void)grads, (void)n, (void)came, (void)ncame, (void)user;
+    return true;
+}
+static tn_tensor *py_node_leaf_rests(tn_tensor *grad, void *user) {
+    (void)user;
+    return grad;
+}
+static void py_node_forget(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *key = PyLong_FromVoidPtr(user), *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (key && PyDict_DelItem(py_node_dicts, key)) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    Py_XDECREF(key);
+    PyGILState_Release(state);
+}
+static PyObject *py_node_dict(tn_history *h, tn_tensor *leaf) {
+    void *at = h ? (void *)h : (void *)leaf;
+    PyObject *key = PyLong_FromVoidPtr(at), *dict = NULL;
+    bool ok = key && (py_node_dicts || (py_node_dicts = PyDict_New()));
+    if (ok && (dict = PyDict_GetItemWithError(py_node_dicts, key)) != NULL) {
+        Py_DECREF(key);
+        return Py_NewRef(dict);
+    }
+    ok = ok && !PyErr_Occurred() && (dict = PyDict_New()) != NULL &&
+         !PyDict_SetItem(py_node_dicts, key, dict);
+    if (ok && !(h ? tn_history_hook_add(h, false, py_node_rests, at, py_node_forget)
+                  : tn_hook_add_at(NULL, 0, leaf, py_node_leaf_rests, at, py_node_forget))) {
+        py_node_forget(at);
+        Py_CLEAR(dict);
+        py_raise();
+    }
+    Py_XDECREF(key);
+    return dict;
+}
+static PyObject *py_node_metadata(PyObject *self, void *unused) {
+    const py_node *n = (const py_node *)self;
+    (void)unused;
+    return py_node_dict(n->history, n->leaf);
 }
 
 static PyMethodDef py_node_methods[] = {
-    {"name", py_node_name, METH_NOARGS, "as torch names the call"}, {NULL, NULL, 0, NULL}};
+    {"name", py_node_name, METH_NOARGS, "as torch names the call"},
+    {"register_hook", py_node_register_hook, METH_O,
+     "register_hook(hook)\n\nhook(grad_inputs, grad_outputs) sees what the call gives in each "
+     "backward, and what came for it; it may return a tuple in place of grad_inputs"},
+    {"register_prehook", py_node_register_prehook, METH_O,
+     "register_prehook(hook)\n\nhook(grad_outputs) sees what comes for the results of the call in "
+     "each backward, before it runs, and may return a tuple in its place"},
+    {NULL, NULL, 0, NULL}};
 static PyGetSetDef py_node_attributes[] = {
     {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
     {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
-    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
-    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
-    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
+    {"metadata", py_node_metadata, NULL, "a dictionary for programs, of this call", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 /* What a ctx has of a node: function.c stands below and knows no nodes. */
@@ -188,8 +240,31 @@ static PyObject *py_node_of_context(PyObject *self, void *unused) {
     (void)unused;
     return py_node_inputs(py_context_history(self));
 }
+static tn_history *py_node_context_call(PyObject *self) {
+    const tn_history *h = py_context_history(self);
+    if (!h) PyErr_SetString(PyExc_RuntimeError, "the call of this Function is not on the tape");
+    return (tn_history *)(uintptr_t)h;
+}
+static PyObject *py_context_register_hook(PyObject *self, PyObject *function) {
+    tn_history *h = py_node_context_call(self);
+    return h ? py_hook_of_call(h, function, true) : NULL;
+}
+static PyObject *py_context_register_prehook(PyObject *self, PyObject *function) {
+    tn_history *h = py_node_context_call(self);
+    return h ? py_hook_of_call(h, function, false) : NULL;
+}
+static PyObject *py_context_metadata(PyObject *self, void *unused) {
+    tn_history *h = py_node_context_call(self);
+    (void)unused;
+    return h ? py_node_dict(h, NULL) : NULL;
+}
+static PyMethodDef py_context_hooks[] = {
+    {"register_hook", py_context_register_hook, METH_O, "as of a grad_fn"},
+    {"register_prehook", py_context_register_prehook, METH_O, "as of a grad_fn"},
+    {NULL, NULL, 0, NULL}};
 static PyGetSetDef py_context_inputs[] = {
     {"next_functions", py_node_of_context, NULL, "where the inputs came from", NULL},
+    {"metadata", py_context_metadata, NULL, "a dictionary for programs, of this call", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 PY_PRIV int py_nodes_begin(PyObject *module) {
@@ -199,5 +274,6 @@ PY_PRIV int py_nodes_begin(PyObject *module) {
         {Py_tp_getset, py_node_attributes},        {0, NULL}};
     py.node = py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node),
                              Py_TPFLAGS_BASETYPE, node);
-    return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);
+    if (!py.node || py_add_methods(py.context, py_context_hooks)) return -1;
+    return py_add_attributes(py.context, py_context_inputs);
 }

@@ -45,7 +45,9 @@ typedef struct py_hook {
     py_tensor *on;                    /* in whose list it stands; not counted, NULL: none */
     struct py_hook *next;
     const tn_history *history; /* the call on which it hangs, to compare with; NULL: the tensor */
-    int64_t number;
+    tn_history *call;          /* whose hook it is until that ends; NULL: a tensor's */
+    tn_tensor *seen;           /* the last gradient of a leaf, for a hook behind it; counted */
+    int64_t number, sees;      /* sees: of the one that notes seen, 0: none */
     PyObject *weak;
 } py_hook;
 
@@ -125,6 +127,8 @@ PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
 /* Hooks forget a wrapper that goes, or one hook its wrapper. */
 PY_PRIV void py_hooks_part(py_tensor *p);
 PY_PRIV void py_hook_unlink(py_hook *h);
+PY_PRIV PyObject *py_hook_of_call(tn_history *call, PyObject *function, bool after);
+PY_PRIV PyObject *py_hook_of_leaf(tn_tensor *leaf, PyObject *function, bool after);
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until every
@@ -327,6 +331,8 @@ PY_PRIV PyObject *py_saved_gone(void); /* raises torch's error for what was free
 PY_PRIV int py_nodes_begin(PyObject *module);
 PY_PRIV PyObject *
 py_context_of(const tn_history *h); /* of a Function's call, borrowed; NULL: none */
+PY_PRIV int py_context_outputs(PyObject *ctx);
+PY_PRIV int py_context_result(PyObject *ctx, int i);          /* that output i is; -1: no tensor */
 PY_PRIV const tn_history *py_context_history(PyObject *ctx);  /* NULL: before the call has ended */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None for neither */
 

@@ -100,6 +100,16 @@ static const char *access_kind(const tn_tensor *t) {
     return t->flags & TNI_BATCHED ? "tensor that stands for all samples of a batch" : "meta tensor";
 }
 
+/* A copy on the CPU of what a device has. A replay would not read it again, and what the program
+ * decides by it would be as old as the recording. NULL with an error. */
+static tn_tensor *access_device(tni_block *b, const tn_tensor *t, const char *function) {
+    if (!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) return tni_device_down(b, t);
+    tni_error(b, TN_UNSUPPORTED,
+              "%s: calls are recorded for replay, which would not read a device's tensor again",
+              function);
+    return NULL;
+}
+
 static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
     /* The element as a number, or an error and TN_KIND_NONE. */
     char text[160];
@@ -112,7 +122,7 @@ static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
         tni_error(b, TN_INVALID, "tn_item: expected one element, got %s",
                   tni_tensor_text(text, sizeof text, t));
     else if (t->flags & TNI_DEVICE) {
-        tn_tensor *here = tni_device_down(b, t);
+        tn_tensor *here = access_device(b, t, "tn_item");
         if (here) {
             s = tni_element(tni_bytes_at(here), here->dtype);
             tni_drop(b, here);
@@ -200,7 +210,7 @@ static bool access_read(const char *file, int line, const tn_tensor *t, void *to
     if (!tni_enter(b, file, line)) return false;
     if (!access_may_read(b, t, to, count)) return tni_leave(b, false);
     if (count && t->flags & TNI_DEVICE) {
-        tn_tensor *here = tni_device_down(b, t);
+        tn_tensor *here = access_device(b, t, "tn_read");
         if (!here) return tni_leave(b, false);
         access_copy(here, (char *)to, dtype);
         tni_drop(b, here);

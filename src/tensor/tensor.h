@@ -73,6 +73,8 @@ typedef struct tni_tensor_block {
     tn_tensor
         *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's */
     struct tni_streams_now *streams; /* of devices: current ones; NULL: each its own (device/) */
+    struct tni_capture *capture;     /* that is under way; NULL: calls are carried out (device/) */
+    bool deferred;                   /* calls on devices are recorded, not carried out (call/) */
     char apart[TNI_ALIGN];
     tn_tensor *returned; /* freed by other threads */
     char behind[TNI_ALIGN];
@@ -478,13 +480,14 @@ typedef struct tni_watch {
     struct tni_watch *next;
     tn_tensor *retain; /* not counted: the tensor takes itself out when it dies; NULL: a hook */
     tn_hook call;
+    tn_history_hook all; /* of a recorded call, in place of call */
     void *user;
     void (*release)(void *);
     int64_t number;
     uint32_t out;     /* of the node */
     uint32_t running; /* calls in progress; if removed meanwhile, it goes when they are over */
     bool removed;
-    bool after; /* sees the leaf when its .grad is there */
+    bool after; /* sees the leaf when its .grad is there; of a call: what it gives */
 } tni_watch;
 typedef struct tni_extra {
     tni_watch *hooks;                           /* of a leaf */

@@ -2,11 +2,9 @@
 
 import functools
 
-from .. import _C, _missing
+from .. import _C
 
 FunctionCtx = _C._FunctionCtx
-for _name in ("register_hook", "register_prehook"):
-    setattr(FunctionCtx, _name, _missing.Missing("torch.autograd.graph.Node", _name))
 
 
 def _save_for_forward(ctx, *tensors):

@@ -82,7 +82,7 @@ static void a_wrong_backend_is_refused_and_says_why(void) {
         k[i] = *tn_bare_backend();
         k[i].kind = "other";
     }
-    k[0].version = 2;
+    k[0].version++;
     k[1].bytes--;
     k[2].kind = "null";
     k[3].count = 65;
@@ -285,9 +285,6 @@ static void a_row_without_a_kernel_is_refused_or_falls_back(void) {
                 TN_UNSUPPORTED, "does not run on copies");
         CHECK(tn_device_fallback(false));
         REFUSED(tn_cumsum(x, 1), TN_UNSUPPORTED, "has no kernel on bare:0");
-        CHECK(tn_record_begin());
-        REFUSED(tn_exp(x), TN_UNSUPPORTED, "calls on bare:0 cannot be recorded for replay");
-        tn_recording_free(tn_record_end());
     }
     end(c);
 }

@@ -17,7 +17,7 @@ enum { DEVICES = ORDER_DEVICES, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 }
 
 int64_t null_blocks, null_fail_alloc = -1, null_fail_copy = -1;
 int64_t null_allocs, null_copies, null_kernels, null_foreign, null_kept, null_trims, null_pinned,
-    null_laters, null_waits, null_events;
+    null_laters, null_waits, null_events, null_graphs, null_launches, null_refuse_graph;
 const char *null_broken;
 
 /* --- memory: first fit in one range of addresses ---------------------------------------------- */
@@ -244,7 +244,64 @@ static bool null_copy(int32_t device, void *to, const void *from, int64_t bytes,
     return true;
 }
 
+/* --- graphs: what was asked, to be done later ------------------------------------------------- */
+
+typedef struct deferred {
+    struct deferred *next;
+    tn_frame *f;       /* a kernel's call; NULL: elements go from one place to another */
+    tn_walk_plan walk; /* with one place the element at `unit` goes there */
+    int64_t bytes;     /* of an element */
+    unsigned char unit[16];
+} deferred;
+typedef struct graph {
+    int device;
+    bool bad; /* it cannot hold what was asked */
+    deferred *first, **end;
+} graph;
+static _Thread_local graph *capturing; /* by this thread; NULL: calls are carried out */
+
+/* One more; NULL: there is no memory. */
+static deferred *defer(void) {
+    deferred *p = (deferred *)calloc(1, sizeof *p);
+    if (!p) capturing->bad = true;
+    if (!p) return NULL;
+    *capturing->end = p;
+    capturing->end = &p->next;
+    return p;
+}
+/* dst's elements from src, of its dtype, or from `unit`. */
+static void defer_walk(tn_tensor *dst, const tn_tensor *src, const void *unit) {
+    tn_tensor *both[2] = {dst, (tn_tensor *)(uintptr_t)src};
+    deferred *p = NULL;
+    if (src && tn_dtype_of(dst) != tn_dtype_of(src))
+        capturing->bad = true;
+    else
+        p = defer();
+    if (!p) return;
+    tn_walk_plan_of(&p->walk, both, src ? 2 : 1);
+    p->bytes = tn_dtype_bytes(tn_dtype_of(dst));
+    if (unit) memcpy(p->unit, unit, (size_t)p->bytes);
+}
+static void walk_done(const deferred *p) {
+    const tn_walk_plan *w = &p->walk;
+    int64_t index[TN_MAX_DIMS] = {0}, at[2] = {0, 0};
+    for (int64_t i = w->numel; i > 0; i--) {
+        memcpy(w->at[0] + at[0], w->n > 1 ? w->at[1] + at[1] : (const char *)p->unit,
+               (size_t)p->bytes);
+        for (int d = 0; d < w->ndim; d++) {
+            for (int k = 0; k < w->n; k++) at[k] += w->stride[k][d];
+            if (++index[d] < w->size[d]) break;
+            for (int k = 0; k < w->n; k++) at[k] -= w->stride[k][d] * w->size[d];
+            index[d] = 0;
+        }
+    }
+}
+
 static void null_elements(int32_t device, tn_tensor *dst, const tn_tensor *src) {
+    if (capturing) {
+        defer_walk(dst, src, NULL);
+        return;
+    }
     order_ask(stream_now(device));
     touch(device, src, false);
     touch(device, dst, true);
@@ -258,6 +315,10 @@ static void null_fill(int32_t device, tn_tensor *dst, const void *unit) {
     const int64_t each = tn_dtype_bytes(tn_dtype_of(dst));
     int64_t index[TN_MAX_DIMS] = {0};
     char *at = (char *)tn_device_data(dst);
+    if (capturing) {
+        defer_walk(dst, NULL, unit);
+        return;
+    }
     order_ask(stream_now(device));
     touch(device, dst, true);
     memory_open(device);
@@ -307,6 +368,9 @@ static int64_t foreign_of(tn_tensor *const *at, int n, int device) {
     return foreign;
 }
 static void run_of(tn_frame *f, int device) {
+    deferred *p = capturing ? defer() : NULL;
+    if (p) p->f = f;
+    if (capturing) return;
     null_kernels++;
     null_foreign += foreign_of(f->in, f->nin, device) + foreign_of(f->out, f->nout, device);
     order_ask(stream_now(device));
@@ -420,9 +484,64 @@ static void memory_used(int32_t device, void *data, void *s) {
     if (p) p->uses.told[stream_of(device, s)] = true;
 }
 
-static const tn_backend_streams null_streams = {stream_new, stream_free, stream_wait,  stream_done,
-                                                event_new,  event_free,  event_record, event_before,
-                                                event_wait, event_done,  event_ms,     memory_used};
+/* --- captures --------------------------------------------------------------------------------- */
+
+static void graph_free(int32_t device, void *at) {
+    graph *g = (graph *)at;
+    deferred *p = g->first;
+    (void)device;
+    while (p) {
+        deferred *gone = p;
+        p = p->next;
+        free(gone);
+    }
+    free(g);
+    null_graphs--;
+}
+static bool capture_begin(int32_t device, void *s) {
+    if (!s || stream_of(device, s) != stream_now(device)) abort();
+    if (null_refuse_graph == 1) return false;
+    capturing = (graph *)calloc(1, sizeof *capturing);
+    if (!capturing) return false;
+    capturing->device = device;
+    capturing->end = &capturing->first;
+    null_graphs++;
+    return true;
+}
+static void *capture_end(int32_t device, void *s) {
+    graph *g = capturing;
+    if (!g || stream_of(device, s) != stream_now(device)) abort();
+    capturing = NULL;
+    if (!g->bad && null_refuse_graph != 2) return g;
+    graph_free(device, g);
+    return NULL;
+}
+static bool graph_launch(int32_t device, void *at, void *s) {
+    const graph *g = (const graph *)at;
+    if (g->device != device || stream_of(device, s) != stream_now(device)) abort();
+    if (null_refuse_graph == 3) return false;
+    null_launches++;
+    order_ask(stream_now(device));
+    for (const deferred *p = g->first; p; p = p->next) {
+        block *to = p->f ? NULL : block_of(device, p->walk.at[0]);
+        block *from = p->f || p->walk.n < 2 ? NULL : block_of(device, p->walk.at[1]);
+        if (p->f) {
+            run_of(p->f, device);
+            continue;
+        }
+        if (from) order_read(&from->uses, stream_now(device));
+        if (to) order_write(&to->uses, stream_now(device));
+        memory_open(device);
+        walk_done(p);
+        memory_close(device);
+    }
+    return true;
+}
+
+static const tn_backend_streams null_streams = {
+    stream_new,    stream_free,  stream_wait,  stream_done, event_new, event_free,
+    event_record,  event_before, event_wait,   event_done,  event_ms,  memory_used,
+    capture_begin, capture_end,  graph_launch, graph_free};
 
 const tn_backend *tn_null_backend(void) {
     static tn_backend null = {TN_BACKEND_VERSION,

@@ -23,6 +23,9 @@ extern int64_t null_pinned;           /* blocks of pinned memory that were not f
 extern int64_t null_laters;           /* copies that may be done later */
 extern int64_t null_waits;            /* of the host, for a stream or an event */
 extern int64_t null_events;           /* that were not freed */
+extern int64_t null_graphs;           /* that were not freed */
+extern int64_t null_launches;         /* of graphs */
+extern int64_t null_refuse_graph;     /* 1: no capture begins, 2: none ends, 3: no launch */
 extern int64_t null_foreign;          /* tensors of kernels that were not in the device's memory */
 extern const char *null_broken;       /* why waits fail; NULL: they do not */
 

@@ -174,7 +174,6 @@ static void end_texts(thing *a) {
 
 static tn_tensor *doubled(tn_tensor *grad, void *user) { return (void)user, tn_add(grad, grad); }
 static tn_tensor *seen(tn_tensor *t, void *user) { return ++*(int64_t *)user, t; }
-
 static void make_gradients(thing *a) {
     tn_tensor *x = a->t[0] = tn_take(tn_requires_grad(tn_detach(counting(2, 3)))),
               *y = tn_mul(x, x);
@@ -518,6 +517,7 @@ static void end_loader(thing *a) {
 }
 
 #include "objects_files.h"
+#include "objects_others.h"
 
 static void make_training(thing *a) {
     tn_tensor *both[2] = {tn_rand(TN_DIMS(6, 2)), tn_randint_low(0, 3, TN_DIMS(6))};
@@ -695,58 +695,6 @@ static void lists_without_a_scope_are_freed_whole(void) {
     CHECK_EQ(api_count().bytes, before.bytes);
 }
 
-/* What makes and keeps nothing: it asks, reads, sets, frees; or is called by rows alone. */
-static const char others[] =
-    " tn_context_current tn_memory tn_memory_reset_peak tn_memory_trim tn_set_threads tn_threads"
-    " tn_isa tn_cancel tn_cancel_clear tn_error_peek tn_error_set tn_set_error_handler"
-    " tn_warning_take tn_set_unscoped_warning tn_error_set_list tn_context_exists tn_from_room_at"
-    " tn_memory_reserve_at tn_set_memory_cap tn_set_no_alloc_mode tn_is_wrapped tn_count_apart"
-    " tn_detach_inplace_at tn_fiber_use tn_fiber_current tn_fiber_end tn_code_name"
-    " tn_profile_begin_at tn_profile_end_at tn_ndim tn_size tn_stride tn_shape tn_strides"
-    " tn_dtype_of tn_device_of tn_is_contiguous tn_storage_offset tn_data tn_touch tn_version"
-    " tn_is_view tn_is_read_only tn_same_storage tn_storage_bytes tn_item_scalar_at tnp_item_scalar"
-    " tn_read_f64_at tn_read_i64_at tnp_read_f64 tnp_read_i64 tn_dtype_name tn_dtype_named"
-    " tn_dtype_bytes tn_promote tn_default_dtype tn_set_default_dtype tn_device_at tnp_device"
-    " tn_device_name tn_print_at tnp_print tn_default_generator tn_generator_seed tn_device_wait_at"
-    " tnp_device_wait tn_device_fallback tn_backend_add tn_frame_device tn_device_memory"
-    " tn_device_reset_peak tn_device_memory_limit_at tnp_device_memory_limit tn_device_snapshot"
-    " tn_pin_at tnp_pin tn_is_pinned tn_device_load_at tn_device_properties_of tn_stream_new_at"
-    " tnp_stream_new tn_stream_free tn_stream_default tn_stream_current tn_stream_use"
-    " tn_stream_device tn_stream_priority tn_stream_handle tn_stream_query tn_stream_synchronize_at"
-    " tnp_stream_synchronize tn_stream_wait_stream_at tnp_stream_wait_stream"
-    " tn_stream_wait_event_at tnp_stream_wait_event tn_event_new_at tnp_event_new tn_event_free"
-    " tn_event_record_at tnp_event_record tn_event_query tn_event_synchronize_at"
-    " tnp_event_synchronize tn_event_elapsed_ms_at tnp_event_elapsed_ms tn_record_stream_at"
-    " tnp_record_stream tn_backend_stream tn_device_scratch tn_device_ticket tn_operand_of"
-    " tn_operand_number tn_walk_plan_of tn_pointwise_plan_of tn_reduce_plan_of tn_index_plan_of"
-    " tn_index_mask tn_index_values_fit tn_scalar_element tn_operands_dtype tn_range_plan_of"
-    " tn_draw_next tn_chance_plan_of tn_integers_plan_of tn_step_plan_of tn_product_plan_of"
-    " tn_conv_blocks_of tn_group_free tn_group_use tn_group_current tn_group_rank tn_group_size"
-    " tn_group_kind tn_group_set_limit_at tn_group_keep tn_group_kept tn_collective_of"
-    " tn_collective_meet tn_collective_share tn_group_spawn_at tn_parallel_free"
-    " tn_parallel_set_sync tn_parallel_share_at tn_set_default_generator tn_device_data"
-    " tn_host_elements tn_default_device tn_set_default_device_at tnp_set_default_device tnp_from"
-    " tn_number_at tn_generator_state tn_generator_set_state tn_is_leaf tn_retains_grad tn_grad_fn"
-    " tn_history_text tn_is_inference tn_zero_grad tn_history_only tn_vmap_randomness tn_grad_mode"
-    " tn_set_inference_mode tn_hook_remove tn_function_written tn_history_output tn_history_user"
-    " tn_history_lasts tn_set_anomaly_mode tn_announce tn_set_autocast tn_autocast"
-    " tn_set_device_autocast tn_device_autocast tn_set_autocast_cache tn_clear_autocast_cache"
-    " tn_scaler_new_at tn_scaler_free tn_scaler_scale_at tn_scaler_get tn_scaler_unscale_at"
-    " tn_scaler_step_at tn_scaler_update_at tn_scaler_count tn_scaler_resume_at tn_lbfgs_new_at"
-    " tn_lbfgs_free tn_lbfgs_step_at tn_lbfgs_evaluations tn_lbfgs_zero_grad tn_announce_strided"
-    " tn_announce_like tn_announce_view tn_announce_count tn_scratch tn_announce_columns"
-    " tn_scratch_each tn_each tn_info_verdict tn_param_named tn_args_check tn_param_number"
-    " tn_param_set_number tn_param_same tn_param_text tn_args_words tn_args_copy tn_args_move"
-    " tn_args_forget tn_fail tn_cancelled tn_give tn_incoming tn_grad_zero tn_call tn_call_named"
-    " tn_register tn_unregister tn_row_named tn_path_push tn_path_pop tn_path_current"
-    " tn_set_line_decoder tn_whole_begin tn_whole_pause tn_whole_resume tn_saved_hooks_push_at"
-    " tn_saved_hooks_pop tn_history_saved tn_history_keeps tn_history_pack tn_whole_end"
-    " tn_ending_add tn_ending_remove tn_element tn_now tn_safetensors_note tn_file_exists_at"
-    " tn_module_register_at tn_module_forget tn_module_hook_remove_at tn_part_tensor_of"
-    " tn_part_child_of tn_module_walk_at tn_module_train tn_module_zero_grad tn_module_print_at"
-    " tn_nn_init_gain_at tn_optimizer_groups tn_optimizer_set_at tn_schedule_count"
-    " tn_schedule_resume_at tn_schedule_initial tn_loader_batches tn_loader_dataset"
-    " tn_loader_generator tn_loader_stop ";
 static void the_headers_have_no_other_functions(void) {
     static const char *const files[] = {mine, "tests/edges/objects_files.h",
                                         "tests/edges/objects_groups.h", "tests/edges/scopes.c",

@@ -188,9 +188,9 @@ static const struct line lines[] = {
 };
 /* Without a number: calls that work, and calls that are refused. */
 static const struct line none[] = {
-    ANY(registered), ANY(unregistered),    ANY(recorded),    ANY(retained),   ANY(other_data),
-    ANY(tree),       ANY(initial),         ANY(scaler_step), ANY(lbfgs_step), ANY(stepped),
-    ANY(files),      ANY(files_in_memory), ANY(texts),
+    ANY(registered), ANY(unregistered), ANY(recorded),        ANY(captured),    ANY(retained),
+    ANY(other_data), ANY(tree),         ANY(initial),         ANY(scaler_step), ANY(lbfgs_step),
+    ANY(stepped),    ANY(files),        ANY(files_in_memory), ANY(texts),
 };
 static const struct line refused[] = {
     ANY(null_data),  ANY(null_memory),  ANY(odd_schema),  ANY(twice_registered),
@@ -367,11 +367,12 @@ static const char others[] =
     " tn_history_hold"
     " tn_history_free tn_history_only tn_history_name tn_history_text tn_history_output "
     "tn_history_user tn_saved_hooks_push_at tn_saved_hooks_pop tn_history_saved tn_history_keeps"
-    " tn_history_pack"
+    " tn_history_pack tn_history_hook_add tn_history_hook_remove"
     " tn_set_autocast tn_autocast tn_set_device_autocast tn_device_autocast tn_set_autocast_cache"
     " tn_clear_autocast_cache"
     " tn_set_anomaly_mode tn_cancelled tn_give tn_incoming tn_grad_zero tn_row_count"
-    " tn_record_begin tn_record_end tn_replay tn_recording_free tn_path_push tn_path_pop"
+    " tn_record_begin tn_capture_begin tn_is_capturing tn_record_end tn_replay tn_recording_free"
+    " tn_path_push tn_path_pop"
     " tn_path_current tn_set_line_decoder tn_retain tn_release tn_owners tn_take tn_lend tn_base_of"
     " tn_binding tn_set_binding tn_swap_data_at tnp_swap_data tn_set_data_at tn_whole_begin"
     " tn_whole_end tn_whole_pause tn_whole_resume tn_ending_add tn_ending_remove tn_now "

@@ -36,6 +36,15 @@ static bool recorded(int64_t v) {
     tn_set_grad_mode(before);
     return ok;
 }
+static bool captured(int64_t v) {
+    bool ok = !tn_is_capturing() && tn_capture_begin() && tn_is_capturing();
+    tn_recording *r = NULL;
+    (void)v;
+    if (ok) r = tn_record_end();
+    ok = r && !tn_is_capturing() && tn_replay(r);
+    tn_recording_free(r);
+    return ok;
+}
 static bool retained(int64_t v) {
     bool ok = false;
     (void)v;

@@ -739,21 +739,6 @@ def test_gradients_of_inputs_that_are_no_leaves_may_be_written():
     assert y.grad.tolist() == [0, 0]
 
 
-def test_what_a_node_has_not():
-    node = (torch.ones(2, requires_grad=True) * 2).grad_fn
-    for name in ("register_hook", "register_prehook", "metadata"):
-        assert not hasattr(node, name)
-        with pytest.raises(AttributeError, match=f"'Node' object .* '{name}'"):
-            getattr(node, name)
-
-    class Twice(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-    with pytest.raises(AttributeError, match="register_prehook"):
-        _ = Twice.apply(torch.ones(2, requires_grad=True)).grad_fn.register_prehook
-
 
 def test_set_grad_enabled_shows_its_mode():
     with torch.set_grad_enabled(False) as off:

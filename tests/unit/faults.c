@@ -75,6 +75,14 @@ static void set_grad(tn_tensor *t, int kind) {
     }
 }
 
+/* A copy of each gradient in its place. */
+static bool copies(tn_tensor **grads, int n, tn_tensor *const *came, int ncame, void *user) {
+    (void)came, (void)ncame, (void)user;
+    for (int i = 0; i < n; i++)
+        if (grads[i] && !(grads[i] = tn_clone(grads[i]))) return false;
+    return true;
+}
+
 /* middle = sum of the leaves; loss = the sum over k = 1 .. FAN of k * middle * middle */
 static void build(graph *g) {
     tn_tensor *part[FAN];
@@ -87,6 +95,8 @@ static void build(graph *g) {
         g->middle = g->middle ? tn_add(g->middle, g->leaf[i]) : tn_mul_scalar(g->leaf[i], 1);
     }
     CHECK(tn_retain_grad(g->middle));
+    CHECK(tn_history_hook_add(tn_history_of(g->middle), false, copies, NULL, NULL));
+    CHECK(tn_history_hook_add(tn_history_of(g->middle), true, copies, NULL, NULL));
     for (int k = 0; k < FAN; k++) part[k] = tn_mul_scalar(tn_mul(g->middle, g->middle), k + 1);
     g->loss = tn_sum(tn_cat(tn_tensors_of(part, FAN)));
     CHECK(tn_ok());

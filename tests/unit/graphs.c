@@ -286,6 +286,86 @@ static void results_of_grads_are_the_callers_own(void) {
     }
 }
 
+/* --- hooks of recorded calls ------------------------------------------------------------------ */
+
+typedef struct call_hook {
+    tn_history *call;
+    int64_t number;
+    int runs, released, n, ncame;
+    double factor, grad, came;
+    tn_tensor *gives; /* in place of the first; NULL: that times factor */
+    bool removes, fails, none;
+} call_hook;
+static bool on_call(tn_tensor **grads, int n, tn_tensor *const *came, int ncame, void *user) {
+    call_hook *h = (call_hook *)user;
+    h->runs++;
+    h->n = n;
+    h->ncame = ncame;
+    h->grad = first(grads[0]);
+    h->came = came ? first(came[0]) : NAN;
+    if (h->removes) CHECK(tn_history_hook_remove(h->call, h->number) && !h->released);
+    grads[0] = h->none ? NULL : h->gives ? h->gives : tnp_mul_scalar(grads[0], tn_float(h->factor));
+    return !h->fails;
+}
+static void call_hook_goes(void *user) { ((call_hook *)user)->released++; }
+static void hang(call_hook *h, tn_tensor *on, bool after) {
+    h->call = tn_history_of(on);
+    h->number = tn_history_hook_add(h->call, after, on_call, h, call_hook_goes);
+    CHECK(h->number > 0);
+}
+
+static void hooks_of_a_call_see_all_its_gradients(void) {
+    call_hook before, behind;
+    memset(&before, 0, sizeof before);
+    memset(&behind, 0, sizeof behind);
+    before.factor = 10, behind.factor = 7;
+    TN_SCOPE {
+        tn_tensor *a = tn_requires_grad(vector(1)), *b = tn_requires_grad(vector(5));
+        tn_tensor *ab = tnp_mul(a, b);
+        hang(&before, ab, false);
+        hang(&behind, ab, true);
+        CHECK(tn_backward(tnp_sum(ab, TN_NO_DIMS, false, TN_NO_DTYPE), .retain_graph = true));
+        CHECK(before.runs == 1 && before.n == 1 && before.ncame == 0 && before.grad == 1);
+        CHECK(behind.runs == 1 && behind.n == 2 && behind.ncame == 1);
+        CHECK(behind.grad == 50 && behind.came == 10);
+        CHECK(first(tn_grad_of(a)) == 350 && first(tn_grad_of(b)) == 10);
+        CHECK(tn_history_hook_remove(behind.call, behind.number) && behind.released == 1);
+        CHECK(!tn_history_hook_remove(behind.call, behind.number));
+        before.none = true; /* zero */
+        CHECK(tn_backward(tnp_sum(ab, TN_NO_DIMS, false, TN_NO_DTYPE), .retain_graph = true));
+        CHECK(first(tn_grad_of(a)) == 350 && behind.runs == 1 && !before.released);
+    }
+    CHECK(before.released == 1 && behind.released == 1 && before.runs == 2);
+}
+
+static void hooks_of_a_call_may_go_and_fail(void) {
+    call_hook h[3];
+    memset(h, 0, sizeof h);
+    TN_SCOPE {
+        tn_tensor *a = tn_requires_grad(vector(1)), *b = tnp_mul_scalar(a, tn_float(2)),
+                  *sum = tnp_sum(b, TN_NO_DIMS, false, TN_NO_DTYPE);
+        for (int i = 0; i < 3; i++) h[i].factor = 1, hang(&h[i], b, i == 2);
+        h[0].removes = true;
+        h[1].fails = true;
+        CHECK(!tn_backward(sum, .retain_graph = true) && !tn_grad_of(a) && h[0].released == 1);
+        CHECK(says(TN_INVALID, "a hook failed without setting an error"));
+        h[1].fails = false;
+        h[1].gives = number(1);
+        CHECK(!tn_backward(sum, .retain_graph = true) && says(TN_AUTOGRAD, "different shape"));
+        h[1].gives = NULL;
+        h[2].gives = tn_ones(TN_DIMS(3));
+        CHECK(!tn_backward(sum, .retain_graph = true) && says(TN_AUTOGRAD, "of dtype float32"));
+        h[2].gives = NULL;
+        h[2].none = true; /* then the input gets no gradient */
+        CHECK(tn_backward(sum, .retain_graph = true) && !tn_grad_of(a) && h[0].runs == 1);
+        CHECK(!tn_history_hook_add(NULL, true, on_call, NULL, NULL) &&
+              says(TN_INVALID, "expected a call of this context and a hook"));
+        CHECK(!tn_history_hook_add(h[1].call, true, NULL, NULL, NULL) && says(TN_INVALID, "hook"));
+        CHECK(!tn_history_hook_remove(NULL, 1) && tn_ok());
+    }
+    CHECK(h[1].released == 1 && h[2].released == 1);
+}
+
 static void what_cannot_be_run_backward_is_refused(void) {
     TN_SCOPE {
         tn_tensor *a = tn_requires_grad(vector(1)), *plain = vector(1), *g[2], *none = NULL;
@@ -534,6 +614,8 @@ static const check_test tests[] = {
     CHECK_TEST(what_a_hook_returns_must_fit),
     CHECK_TEST(a_gradient_with_a_history_is_replaced_not_written),
     CHECK_TEST(results_of_grads_are_the_callers_own),
+    CHECK_TEST(hooks_of_a_call_see_all_its_gradients),
+    CHECK_TEST(hooks_of_a_call_may_go_and_fail),
     CHECK_TEST(what_cannot_be_run_backward_is_refused),
     CHECK_TEST(only_leaves_can_be_told_to_require_grad),
     CHECK_TEST(every_thread_begins_with_gradients_on),

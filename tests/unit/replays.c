@@ -79,6 +79,22 @@ static void a_replay_looks_at_its_indices_again(void) {
 /* --- exchanged data --------------------------------------------------------------------------- */
 
 static bool swap(tn_tensor *a, tn_tensor *b) { return tn_swap_data_at(NULL, 0, a, b); }
+/* The gradient of w reads what x was, of which the call keeps a copy. */
+static void a_replay_copies_what_it_overwrites_again(void) {
+    TN_SCOPE {
+        tn_tensor *x = of(2, 1), *w = tn_requires_grad(of(2, 3)), *y;
+        tn_recording *r;
+        CHECK(tn_record_begin());
+        y = tn_mul_scalar(x, 1);
+        CHECK(tn_mul_(y, w) && tn_backward(tn_sum(y)));
+        r = tn_record_end();
+        CHECK(at(tn_grad_of(w), 0) == 1);
+        CHECK(tn_fill_(x, 5) && tn_replay(r) && at(y, 1) == 15);
+        CHECK(at(tn_grad_of(w), 0) == 5);
+        tn_recording_free(r);
+    }
+}
+
 static void data_are_exchanged_where_all_can_see_it(void) {
     static double fixed[2] = {3, 4};
     tn_wrap_options o;
@@ -260,6 +276,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(recordings_are_made_and_run_in_one_thread),
         CHECK_TEST(a_write_through_a_temporary_runs_again),
         CHECK_TEST(a_replay_looks_at_its_indices_again),
+        CHECK_TEST(a_replay_copies_what_it_overwrites_again),
         CHECK_TEST(data_are_exchanged_where_all_can_see_it),
         CHECK_TEST(gradients_of_another_kind_are_added_all_the_same),
         CHECK_TEST(scopes_are_left_with_what_is_taken_along),
