@@ -27,7 +27,7 @@
                     _Pragma("clang diagnostic error \"-Wmissing-braces\"")          \
                         _Pragma("clang diagnostic error \"-Wexcess-initializers\"") \
                             __VA_ARGS__ _Pragma("clang diagnostic pop")
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && __GNUC__ >= 12
 #define TNI_STRICT(...)                                                                      \
     __extension__({                                                                          \
         _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") \
@@ -38,6 +38,9 @@
         _Pragma("GCC diagnostic pop")                                                        \
     })
 #else
+#if defined(__GNUC__) /* before gcc 12, calls in the arguments of calls cannot have _Pragma */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#endif
 #define TNI_STRICT(...) __VA_ARGS__
 #endif
 

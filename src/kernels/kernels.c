@@ -1,13 +1,6 @@
 /* kernels.c - compiles the kernels once for each instruction set and holds the tables. */
 #include "kernels.h"
-
-#if defined(TNI_X86)
-#include <immintrin.h>
-#elif defined(TNI_ARM)
-#include <arm_neon.h>
-#elif defined(TNI_WASM)
-#include <wasm_simd128.h>
-#endif
+#include "intrinsics.h"
 
 #define TNI_ISA 0
 #define TNI_FN(name) TNI_JOIN(name, _scalar)
