@@ -20506,6 +20506,8 @@ static bool optim_step_run(tn_optimizer *o) {
     optim_lay(o, &w);
     optim_collect(o, &w);
     if (w.s.n == 0) return true;
+    if (o->row->counts && tn_is_capturing())
+        return tni_nn_error(TN_UNSUPPORTED, "steps are counted on the host, which no replay does");
     w.s.optimizer = o;
     w.s.param = w.param;
     w.s.grad = w.grad;

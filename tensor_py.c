@@ -238,6 +238,8 @@ PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
 
 /* --- call.c, quick.c, run.c, group.c (parse.c and fault.c: bind.h) ---------------------------- */
 
+/* conj and real of a real tensor; flatten where no dimensions are merged. */
+typedef enum py_same_kind { SAME_NEVER, SAME_REAL, SAME_DIMS } py_same_kind;
 /* The rows that share a name, in the order in which they are tried. */
 typedef struct py_group {
     const char *name; /* "max", "add_" */
@@ -248,6 +250,7 @@ typedef struct py_group {
      * numbers or lists of ints; spread: that many where the last is a list that arguments may be
      * the members of, else 0. most 0: none */
     uint8_t least, most, spread;
+    uint8_t same;       /* py_same_kind: when it gives back what it is given, as torch does */
     PyObject *function; /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
@@ -2514,11 +2517,12 @@ PY_PRIV int py_devices_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_device_functions);
 }
 
-/* src/py/stream.c - streams and events of CUDA's devices, as tensorh/cuda/streams.py calls them: capsules, which give up what they have made when nobody has them any more */
-/* stream.c - streams and events of CUDA's devices, as tensorh/cuda/streams.py calls them: capsules,
- * which give up what they have made when nobody has them any more. */
+/* src/py/stream.c - streams, events and graphs of CUDA's devices, as tensorh/cuda/streams.py and graphs.py call them: capsules, which give up what they have made when nobody has them any more */
+/* stream.c - streams, events and graphs of CUDA's devices, as tensorh/cuda/streams.py and graphs.py
+ * call them: capsules, which give up what they have made when nobody has them any more. */
 
-static const char stream_name[] = "tensorh stream", event_name[] = "tensorh event";
+static const char stream_name[] = "tensorh stream", event_name[] = "tensorh event",
+                  graph_name[] = "tensorh graph";
 
 /* --- capsules --------------------------------------------------------------------------------- */
 
@@ -2679,6 +2683,34 @@ static PyObject *stream_event_ms(PyObject *self, PyObject *args) {
     return tn_ok() ? PyFloat_FromDouble(ms) : py_raise();
 }
 
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+static void stream_drop_graph(PyObject *o) {
+    if (tn_context_exists()) tn_recording_free((tn_recording *)PyCapsule_GetPointer(o, graph_name));
+}
+static PyObject *stream_graph_begin(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return stream_said(tn_capture_begin());
+}
+static PyObject *stream_graph_end(PyObject *self, PyObject *unused) {
+    tn_recording *r = tn_record_end();
+    PyObject *made;
+    (void)self, (void)unused;
+    if (!r) return py_raise();
+    made = PyCapsule_New(r, graph_name, stream_drop_graph);
+    if (!made) tn_recording_free(r);
+    return made;
+}
+static PyObject *stream_graph_replay(PyObject *self, PyObject *o) {
+    tn_recording *r = (tn_recording *)PyCapsule_GetPointer(o, graph_name);
+    (void)self;
+    return r ? stream_said(tn_replay(r)) : NULL;
+}
+static PyObject *stream_graph_captures(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyBool_FromLong(tn_is_capturing());
+}
+
 /* Numbers of devices: -1 is the current one. */
 static PyMethodDef stream_functions[] = {
     {"_stream_new", stream_new, METH_VARARGS, "of a device's number and a priority"},
@@ -2696,6 +2728,10 @@ static PyMethodDef stream_functions[] = {
     {"_event_query", stream_event_query, METH_O, NULL},
     {"_event_wait", stream_event_wait, METH_O, "the host waits for it"},
     {"_event_ms", stream_event_ms, METH_VARARGS, "from one to another"},
+    {"_graph_begin", stream_graph_begin, METH_NOARGS, "the thread's calls are captured"},
+    {"_graph_end", stream_graph_end, METH_NOARGS, "until here: the graph"},
+    {"_graph_replay", stream_graph_replay, METH_O, NULL},
+    {"_graph_captures", stream_graph_captures, METH_NOARGS, "whether the thread's calls are"},
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_stream_begin(PyObject *module) {
@@ -7354,6 +7390,19 @@ static struct {
     int n;
 } py_groups;
 
+/* self in place of r, a new view or copy of it, where torch gives back what it was given. */
+static PyObject *py_groups_same(const py_group *g, PyObject *self, PyObject *r) {
+    const tn_tensor *t, *made;
+    if (!r || r == self || !py_is_tensor(self) || !py_is_tensor(r) || !py_is_exact(self)) return r;
+    t = py_of(self);
+    made = py_of(r);
+    if (g->same == SAME_REAL ? py_dtype_is_complex(tn_dtype_of(t))
+                             : tn_ndim(made) != tn_ndim(t) || !tn_same_storage(made, t))
+        return r;
+    Py_DECREF(r);
+    return Py_NewRef(self);
+}
+
 /* A method of a class knows nothing but self, so each name has a function of its own; they differ
  * in a number alone. A function of a module knows its group. */
 static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, Py_ssize_t n,
@@ -7364,7 +7413,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     bool fits = false;
     /* plain values first: most calls end here */
     PyObject *r = kwnames ? NULL : py_call_quick(&py_groups.at[k], self, args, n, &fits);
-    if (fits) return r;
+    if (fits) return py_groups.at[k].same ? py_groups_same(&py_groups.at[k], self, r) : r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
     /* borrowed, all of them: the caller holds them during the call */
@@ -7372,7 +7421,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     for (Py_ssize_t i = 0; i < n + nkw; i++) all[i + 1] = args[i];
     r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
     if (all != few) PyMem_Free(all);
-    return r;
+    return py_groups.at[k].same ? py_groups_same(&py_groups.at[k], self, r) : r;
 }
 
 #define GROUP_METHOD(k)                                                                       \
@@ -7405,7 +7454,8 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     PyObject *r = NULL;
     if (TNI_LIKELY(g != NULL) && n && !kwnames)
         r = py_call_quick(g, args[0], args + 1, n - 1, &fits);
-    return fits || !g ? r : py_call(g, false, args, n, kwnames);
+    if (!fits && g) r = py_call(g, false, args, n, kwnames);
+    return g && g->same && n ? py_groups_same(g, args[0], r) : r;
 }
 
 /* The same without overloads: for functions in Python that are written around their row. */
@@ -7464,6 +7514,9 @@ static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const ch
     g->nrows = 1;
     g->row[0] = row;
     g->method = py_row_is_method(row);
+    if (how == TN_PLAIN && (!strcmp(g->name, "conj") || !strcmp(g->name, "real")))
+        g->same = SAME_REAL;
+    if (!strcmp(g->name, "flatten")) g->same = SAME_DIMS;
     py_group_count(g);
 }
 

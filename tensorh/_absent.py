@@ -140,8 +140,7 @@ _MODULES = {
     "distributed.utils": (
         _PROCESSES, "_sync_module_states() _verify_param_shape_across_processes()"),
     "cuda": (
-        "graphs of CUDA are planned",
-        "CUDAGraph ExternalStream MemPool graph() make_graphed_callables() graph_pool_handle()"),
+        "it belongs to torch's CUDA build", "ExternalStream MemPool"),
     "export": (
         _TRACING, "Dim ExportedProgram export() load() save() register_dataclass() "
         "draft_export() unflatten() ShapesCollection AdditionalInputs"),

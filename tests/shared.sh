@@ -1,7 +1,11 @@
 # shared.sh - sourced by lanes: what several of them build, once, also where they run at the same time.
-# What tests/rows.h draws rows by: TN_SEED, HEAD's hash unless it is set, and TN_CHANGED, the rows whose files differ from HEAD~1.
+# What tests/rows.h draws rows by: TN_SEED, HEAD's hash unless it is set, and TN_CHANGED, the rows whose files differ from HEAD~1;
+# TN_TOUCHED: files of src/ that do.
+changed_files() {
+    { git diff --name-only HEAD~1 || git diff --name-only HEAD && git ls-files -o --exclude-standard src tests/oracle; } 2> /dev/null
+}
 changed_rows() {
-    { git diff --name-only HEAD~1 || git diff --name-only HEAD && git ls-files -o --exclude-standard src tests/oracle; } 2> /dev/null |
+    changed_files |
         awk 'NR == FNR { file[$0]; next }
             match($0, /^ [{]"name": "[^"]*"/) { name = substr($0, 12, RLENGTH - 12) }
             match($0, /"file": "[^"]*"/) { if (substr($0, RSTART + 9, RLENGTH - 10) in file) print name }
@@ -10,7 +14,26 @@ changed_rows() {
 }
 [ -n "${TN_SEED:-}" ] || TN_SEED=$(git rev-parse --short=12 HEAD 2> /dev/null || echo 1)
 [ -n "${TN_CHANGED+set}" ] || TN_CHANGED=$(changed_rows)
-export TN_SEED TN_CHANGED
+[ -n "${TN_TOUCHED+set}" ] || TN_TOUCHED=$(changed_files | grep ^src/ | sort -u | tr '\n' ' ')
+export TN_SEED TN_CHANGED TN_TOUCHED
+
+# What is no row, as compilers, standards, flags, targets and files, rotates likewise. drawn N WORD...: N of the words in their
+# order, on one line, others with another commit, and files of TN_TOUCHED; all with TN_FULL=1. What a lane has drawn it prints.
+drawn() {
+    printf '%s\n' "$@" | awk -v seed="$TN_SEED" -v full="${TN_FULL:-}" -v touched=" $TN_TOUCHED" '
+        function scatter(h) { h = (h * h + 977 * h) % 67108859; return (h * h + 313 * h + 7) % 67108859 }
+        BEGIN { for (i = 32; i < 127; i++) code[sprintf("%c", i)] = i }
+        NR == 1 { most = $0; next }
+        { word[++n] = $0; h = 5381; text = seed " " $0
+          for (i = 1; i <= length(text); i++) h = (h * 523 + code[substr(text, i, 1)]) % 67108859
+          hash[n] = scatter(scatter(h)) }
+        END { for (i = 1; i <= n; i++) { before = 0
+                  for (j = 1; j <= n; j++) before += hash[j] < hash[i] || (hash[j] == hash[i] && j < i)
+                  if (full != "" || before < most || index(touched, " " word[i] " ")) { printf "%s%s", sep, word[i]; sep = " " } }
+              print "" }'
+}
+turn=$(printf %s "$TN_SEED" | cksum | cut -d' ' -f1) # a number of this commit
+among() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; } # WORD "WORDS"
 
 # sample KIND N [QUICK]: what a program that looks at rows of KIND (operator, module, row: of any) is told of tests/rows.h: N of them,
 # QUICK with TN_QUICK=1, all with TN_FULL=1; those that TN_ROW names where it is set. Status 1: TN_ROW names none of this kind.
@@ -98,7 +121,7 @@ sanitized() {
     rm -f "$objects/make.$$.log"
 }
 sanitized_build() { # COMPILER
-    built="-O1 -g -fno-omit-frame-pointer -DTNI_COUNT_POLLS $(runnable) $sanitize"
+    built="-O1 -g1 -fno-omit-frame-pointer -DTNI_COUNT_POLLS $(runnable) $sanitize"
     if [ -L "$objects" ]; then # another lane's objects under this name, as coverage has it
         make -s -j"$jobs" objects CC="$1" BUILD="$objects" CFLAGS="$built"
         return

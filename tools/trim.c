@@ -1,10 +1,10 @@
 /* trim.c - tensor.h and tensor_nn.h with what a program uses, and no more (docs/trim.md).
  *
- *     cc -O1 trim.c -o trim         (with trim_cut.h beside it)
+ *     cc -O1 trim.c -o trim         (with trim_cut.h and trim_cxx.h beside it)
  *     ./trim -o small tensor.h tensor_nn.h -- *.c      writes small/tensor.h, small/tensor_nn.h
  *
- *   --also NAME    keeps this operator, class, function or option, too; TN_EXPORT: reads the
- *                  sources as compiled with -DTN_EXPORT
+ *   --also NAME    keeps this operator, class, function or option, too; in C++ also + and the like;
+ *                  TN_EXPORT: reads the sources as compiled with -DTN_EXPORT
  *   --inference    without gradients: a call that would be recorded is refused
  *   --list         prints each operator and class that is kept, and the chain of names by which
  *                  it is needed
@@ -15,7 +15,7 @@
  * and the rooms behind them are left out unless reached. A mention too many costs bytes; one too
  * few does not compile. Only a name in a string is seen by neither compiler nor linker: a string
  * that is an operator's name is a mention, and so is a word in one that is a class. */
-#include "trim_cut.h"
+#include "trim_cxx.h"
 
 /* --- what sources name ------------------------------------------------------------------------ */
 
@@ -88,10 +88,11 @@ static void say_conditions(const char *s) {
     }
 }
 
-static void read_source(const char *path, bool must);
+static bool all_cxx; /* --c++ */
+static void read_source(const char *path, bool must, bool cxx);
 
-/* A source's directive: its macros, what it includes. */
-static void read_directive(const char *path, const char *p, const char *end) {
+/* A source's directive: its macros, what it includes. cxx: for a compiler of C++. */
+static void read_directive(const char *path, const char *p, const char *end, bool cxx) {
     const char *word = skip_space(p + 1), *slash = strrchr(path, '/');
     char other[1024], file[512];
     if (starts(word, "define")) take_macro(word + 6, end);
@@ -99,12 +100,15 @@ static void read_directive(const char *path, const char *p, const char *end) {
         strstr(file, "tensor_nn.h"))
         return;
     snprintf(other, sizeof other, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, file);
-    read_source(other, false);
+    read_source(other, false, cxx);
 }
 
 /* What stands under TN_EXPORT, which has other modules call the program, is read where a source
  * defines TN_EXPORT or with --also TN_EXPORT. */
-static struct apart { const char *at, *end, *path; } * apart;
+static struct apart {
+    const char *at, *end, *path;
+    bool cxx;
+} * apart;
 static int napart;
 static bool exports;
 
@@ -130,12 +134,13 @@ static const char *after_piece(const char *start, const char *p) {
 }
 
 /* Keeps n bytes of a source apart and blanks them there. */
-static void keep_apart(const char *path, char *from, size_t n) {
+static void keep_apart(const char *path, bool cxx, char *from, size_t n) {
     text part = {NULL, 0, 0};
     add_string(&part, "\n");
     add(&part, from, n);
     apart = (struct apart *)grown(apart, (size_t)(napart + 1) * sizeof *apart);
     apart[napart].at = part.at, apart[napart].end = part.at + part.n;
+    apart[napart].cxx = cxx;
     apart[napart++].path = path;
     memset(from, ' ', n);
     if (n) from[n - 1] = '\n';
@@ -143,7 +148,7 @@ static void keep_apart(const char *path, char *from, size_t n) {
 
 /* Keeps apart what stands under TN_EXPORT in [start, end): behind #ifdef up to #else, behind the
  * #else of #ifndef. */
-static void set_apart(const char *path, char *start, const char *end) {
+static void set_apart(const char *path, bool cxx, char *start, const char *end) {
     int deep = 0, at_depth = 0, asked = 0; /* of the #if that asks for TN_EXPORT */
     char *from = NULL;
     for (const char *p = start, *next; p < end; p = next) {
@@ -158,7 +163,7 @@ static void set_apart(const char *path, char *start, const char *end) {
             if (asked) at_depth = deep;
             if (asked > 0) from = start + (next - start);
         } else if ((ends || other) && at_depth && at_depth == deep) {
-            if (from) keep_apart(path, from, (size_t)(p - from));
+            if (from) keep_apart(path, cxx, from, (size_t)(p - from));
             from = other && asked < 0 ? start + (next - start) : NULL;
             if (ends) at_depth = 0;
         }
@@ -167,14 +172,14 @@ static void set_apart(const char *path, char *start, const char *end) {
 }
 
 /* Reads text of a source; a '\n' stands before it and it stays: macros point into it. */
-static void read_text(const char *path, int id, const char *start, const char *end) {
+static void read_text(const char *path, int id, const char *start, const char *end, bool cxx) {
     text expanded = {NULL, 0, 0};
     list found = {NULL, 0, 0};
     for (const char *p = start; p < end;) {
         const char *from = p;
         if (is_directive(start, p)) {
             exports |= starts(skip_space(p + 1), "define TN_EXPORT");
-            read_directive(path, p, after_directive(p));
+            read_directive(path, p, after_directive(p), cxx);
             p = starts(skip_space(p + 1), "define") ? p + 1 : after_directive(p);
         } else if (is_comment(p))
             p = after_comment(p);
@@ -190,33 +195,40 @@ static void read_text(const char *path, int id, const char *start, const char *e
     add_string(&expanded, " ");
     expand(&expanded, start, end, 0);
     mention_all(&found, NULL, start + 1, end);
+    const int written = found.n; /* what stands there; the others, macros may have joined */
     mention_all(&found, NULL, expanded.at + 1, expanded.at + expanded.n);
-    for (int k = 0; k < found.n; k++) reach(found.at[k], id, true, true);
+    for (int k = 0; k < found.n; k++) {
+        name *f = &names[found.at[k]];
+        f->times += k < written ? 1 : -1;
+        reach(found.at[k], id, f->times < 0, f->times < 0); /* the others: find_uses */
+    }
+    for (int k = 0; k < found.n; k++) names[found.at[k]].times = 0;
+    if (cxx) tokens_of(start + 1, end, false);
     say_conditions(start);
 }
 
-static void read_source(const char *path, bool must) {
-    static list read; /* each once */
+static void read_source(const char *path, bool must, bool cxx) {
+    static list read[2]; /* each once, by a compiler of C and of C++ */
     const int id = name_of(path, strlen(path));
-    for (int k = 0; k < read.n; k++)
-        if (read.at[k] == id) return;
-    push(&read, id);
+    const char *dot = strrchr(path, '.');
+    cxx = cxx || all_cxx || !dot || strcmp(dot, ".c") != 0;
+    if (holds(&read[1], id) || (!cxx && holds(&read[0], id))) return;
+    push(&read[cxx], id);
     text file = read_file(path, must), t = {NULL, 0, 0};
     add_string(&t, "\n"); /* what stands before is looked at, too */
     add(&t, file.at, file.n);
     free(file.at);
-    const char *dot = strrchr(path, '.');
     cxx_sources |= dot && (starts(dot, ".cc") || starts(dot, ".cpp") || starts(dot, ".cxx") ||
                            starts(dot, ".hpp") || is(dot, strlen(dot), ".C"));
-    set_apart(names[id].text, t.at, t.at + t.n);
-    read_text(path, id, t.at, t.at + t.n);
+    set_apart(names[id].text, cxx, t.at, t.at + t.n);
+    read_text(path, id, t.at, t.at + t.n, cxx);
 }
 
 /* What was set apart, where the program exports its functions. */
 static void read_apart(void) {
     for (int k = 0; k < napart && exports; k++) {
-        const char *path = apart[k].path;
-        read_text(path, name_of(path, strlen(path)), apart[k].at, apart[k].end);
+        const struct apart *a = &apart[k];
+        read_text(a->path, name_of(a->path, strlen(a->path)), a->at, a->end, a->cxx);
     }
 }
 
@@ -230,6 +242,14 @@ static bool is_helper(const item *i) {
            !names[joined("tni_row_", word, strlen(word), "")].items.n;
 }
 
+/* Is the name in this item of C++ its operator's own, and no class's: softmax in the method softmax
+ * and in the macro tn_softmax? */
+static bool is_own(const item *i, int id) {
+    if (!i->row_in_cxx && i->kind != MACRO) return false;
+    const char *word = names[i->defines.at[0]].text;
+    return strcmp(i->row_in_cxx ? word : starts(word, "tn_") ? word + 3 : "", names[id].text) == 0;
+}
+
 /* The item is in the header; what it mentions is reached. */
 static bool keep(int k) {
     item *i = &items[k];
@@ -240,8 +260,10 @@ static bool keep(int k) {
         return false; /* another's name */
     if (i->class_in_cxx && !names[i->defines.at[0]].by_cxx) return false;
     i->kept = true;
-    for (int m = 0; m < i->mentions.n; m++) reach(i->mentions.at[m], why, i->cxx, false);
-    for (int m = 0; m < i->calls.n; m++) reach(i->calls.at[m], why, true, true);
+    for (int m = 0; m < i->mentions.n; m++)
+        reach(i->mentions.at[m], why, i->cxx && !is_own(i, i->mentions.at[m]), false);
+    for (int m = 0; m < i->calls.n; m++)
+        reach(i->calls.at[m], why, !is_own(i, i->calls.at[m]), true);
     if (starts(names[row].text, "tni_module_"))
         for (const char *p = i->at, *s = p; p < i->end; s = p) { /* the classes of its .parts */
             p = *p == '"' ? after_string(p) : p + 1;
@@ -252,7 +274,7 @@ static bool keep(int k) {
 
 static bool holds_now(int condition) {
     const name *n = &names[condition];
-    return n->said || (n->reached && starts(n->text, "tni_"));
+    return n->said || (n->reached && (starts(n->text, "tni_") || starts(n->text, "operator ")));
 }
 /* Reaches what kept items mention under conditions that hold; false: nothing new. */
 static bool reach_conditional(void) {
@@ -375,7 +397,9 @@ static void add_item(text *to, const item *i, int *all, int *reached) {
         end = end_of_line(p) < i->end ? end_of_line(p) : i->end;
         size_t n = listed(p, &at);
         if (symbols && p > i->at) at = skip_space(p) + 2, n = name_length(at), ++*all;
-        const bool stands = !n || names[name_of(at, n)].reached;
+        const char *op = compound(p);
+        const bool stands =
+            (!n || names[name_of(at, n)].reached) && (!op || names[operator_at(op)].reached);
         *reached += symbols && n && stands;
         if (stands && i->kind == MACRO)
             add_macro_line(to, p, end);
@@ -465,6 +489,7 @@ int main(int argc, char **argv) {
     static const char *const gradients[2] = {".grad", ".fused"}, *const for_tests[2] = {".sample",
                                                                                         ".domain"};
     header headers[HEADERS];
+    list uses = {NULL, 0, 0};
     text out[HEADERS];
     const char *folder = NULL;
     bool lists = false;
@@ -480,7 +505,7 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[k], "--list") == 0)
             lists = true;
         else if (strcmp(argv[k], "--c++") == 0)
-            cxx_sources = true;
+            cxx_sources = all_cxx = true;
         else if (argv[k][0] == '-' || n == HEADERS)
             fail("unknown argument '%s'", argv[k]);
         else
@@ -504,10 +529,14 @@ int main(int argc, char **argv) {
         reach_rows(also, strlen(also), 0);
         reach_classes(also, also + strlen(also), 0);
         say_conditions(also);
+        reach(joined("operator ", also, strlen(also), ""), 0, true, true);
+        reach(joined("unary ", also, strlen(also), ""), 0, true, true);
     }
     exports = is_reached("TN_EXPORT");
-    while (++k < argc) read_source(argv[k], true);
+    while (++k < argc) read_source(argv[k], true, false);
     read_apart();
+    if (cxx_sources) find_uses(&uses);
+    for (int u = 0; u < uses.n; u++) reach(uses.at[u], name_of("sources", 7), true, true);
     for (int i = 0; i < n && !names[name_of("sample", 6)].reached; i++)
         blank_fields(headers[i].text.at, for_tests);
     close_all();

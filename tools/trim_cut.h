@@ -70,6 +70,7 @@ typedef struct name {
     int why;                         /* the name whose item mentions it, 0: a source */
     bool reached, by_cxx, called;    /* by_cxx: from C++; called: as a function there */
     bool condition, said;            /* of TNI_IF; said: it is within a word of the sources */
+    int times;                       /* in a source, beyond those in its macros' text */
     const char *params, *body, *end; /* of a macro; params NULL: it takes none */
     bool macro, pastes;              /* pastes: it, or a macro in it, joins names */
 } name;
@@ -126,6 +127,9 @@ static size_t name_length(const char *p) {
 }
 static bool is(const char *p, size_t n, const char *word) {
     return strlen(word) == n && memcmp(p, word, n) == 0;
+}
+static bool ends(const char *p, size_t n, const char *with) {
+    return n > strlen(with) && memcmp(p + n - strlen(with), with, strlen(with)) == 0;
 }
 static bool starts(const char *p, const char *with) { return strncmp(p, with, strlen(with)) == 0; }
 static bool is_upper(const char *p, size_t n) { /* the name of a macro */
@@ -495,6 +499,14 @@ static size_t listed(const char *p, const char **at) {
     return starts(*at + n, ",\n") ? n : 0;
 }
 
+/* "    TNI_COMPOUND(+, +=)" in the class of what x[..] gives: "+=)"; NULL: another line. */
+static const char *compound(const char *p) {
+    while (*p == ' ') p++;
+    return starts(p, "TNI_COMPOUND(") ? skip_space(strchr(p, ',') + 1) : NULL;
+}
+/* The name of an operator that stands here. */
+static int operator_at(const char *p) { return joined("operator ", p, strcspn(p, " ,)"), ""); }
+
 /* TNI_IF(condition, does, otherwise) and TN_BATCHED(does) at p: the condition, and where `does`
  * stands. 0: another text. */
 static int condition_at(const char *p, const char *end, const char **does, const char **close) {
@@ -526,7 +538,13 @@ static void mention_all(list *to, list *when, const char *p, const char *end) {
             p = close; /* what stands otherwise is mentioned */
             continue;
         }
-        if (p[-1] == '\n' && listed(p, &at))
+        const char *op = when && p[-1] == '\n' ? compound(p) : NULL;
+        if (op) { /* x[..] += y is computed by + */
+            push(when, operator_at(op));
+            push(when, operator_at(strchr(p, '(') + 1));
+            push(when, operator_at(op)), push(when, operator_at(op));
+            p = end_of_line(p);
+        } else if (p[-1] == '\n' && listed(p, &at))
             p = end_of_line(p);
         else if (is_comment(p))
             p = after_comment(p);
@@ -536,7 +554,8 @@ static void mention_all(list *to, list *when, const char *p, const char *end) {
             p++;
         else {
             const size_t n = name_length(p);
-            if (!isdigit((unsigned char)*p)) push(to, name_of(p, n));
+            const bool declared_alone = starts(p + n, " operator[]"); /* its text mentions this */
+            if (!isdigit((unsigned char)*p) && !declared_alone) push(to, name_of(p, n));
             p += n;
         }
     }
@@ -552,19 +571,25 @@ static void keep_long(list *l) {
     l->n = n;
 }
 
-/* A class of C++ with its body goes with its name, as does a typedef of a module's: who uses it
- * says that, or has it from one who does. Specialisations stay. */
+/* A class of C++ with its body goes with its name, as do a struct of options and a typedef of one
+ * or of a module's: who uses it says that, or has it from one who does. Specialisations stay. */
 static void take_class(item *i) {
     const char *p = skip_space(after_template(i->at));
     const size_t word = name_length(p);
     const char *at = skip_space(p + word), *body;
     size_t n = name_length(at);
     if (!i->cxx) return;
+    const char *self = strstr(p, " self_;");
+    const bool options = is(p, word, "struct") && self && self < i->end;
     if (is(p, word, "typedef") && starts(at, "rows::")) {
         at += strlen("rows::"), n = name_length(at);
+    } else if (is(p, word, "typedef") && ends(at, n, "_options") && *skip_space(at + n) != ':') {
+        at = skip_space(at + n), n = name_length(at);
     } else {
-        if (!is(p, word, "class") || !n) return;
+        if ((!options && !is(p, word, "class")) || !n) return;
         body = skip_space(at + n);
+        if (*body == ';')
+            i->drops = false; /* x[..] may not be used, but tn::tensor names its class */
         if (body >= i->end || (*body != '{' && *body != ':') || i->end[-1] == '{') return;
     }
     i->defines.n = 0;
@@ -586,7 +611,7 @@ static bool is_call(const char *start, const char *p, size_t n, const char *befo
     const char *after = skip_space(p + n), *close;
     if (*before == '(' && after_shield(before, end)) return true;
     if (*after == ',' && n > 6 && starts(p, "tn_") && starts(p + n - 3, "_at")) return true;
-    if (*after != '(' && *after != '<') return false;
+    if (*after != '(' && (p[n] != '<' || strchr("<= ", p[n + 1]))) return false;
     if (*before == '~' || (is_name(*before) && !is(before, before_n, "return") &&
                            !is(before, before_n, "else") && !is(before, before_n, "template")))
         return false;
@@ -627,6 +652,20 @@ static void take_results(item *i) {
     i->row_in_cxx = false; /* reached by a mention, not by a call */
 }
 
+/* TNI_BINARY(+, add, ..) and the like, and what x[..] gives: reached where sources use it. */
+static void take_operator(item *i, const char *macro, size_t n) {
+    const char *index = strstr(i->at, "operator[]");
+    const bool gives = starts(i->at, "inline ") && index && index < strchr(i->at, '{');
+    const char *op = gives ? "[" : macro + n + 1;
+    if (!i->cxx || (!gives && (macro[n] != '(' || is_name(*op) || !ispunct((unsigned char)*op))))
+        return;
+    i->defines.n = 0;
+    push(&i->defines, starts(macro, "TNI_UNARY(") ? joined("unary ", op, strcspn(op, " ,)"), "")
+                                                  : operator_at(op));
+    i->drops = true;
+    i->row_in_cxx = false;
+}
+
 /* What this item defines and mentions, macros expanded. */
 static void take_code(item *i) {
     text t = {NULL, 0, 0};
@@ -663,6 +702,7 @@ static void take_code(item *i) {
             i->cxx && i->drops && (starts(i->at, "template <") || starts(i->at, "inline "));
         take_results(i);
         take_class(i);
+        take_operator(i, macro, m);
         if (i->cxx) call_all(&i->calls, i->at, i->end);
     }
     free(t.at);
@@ -680,7 +720,7 @@ static void take_define(item *i) {
     expand(&t, body, i->end, 0);
     mention_all(&i->mentions, &i->when, body, i->end);
     mention_all(&i->mentions, &i->when, t.at + 1, t.at + t.n);
-    if (i->cxx) mention_all(&i->calls, NULL, body, i->end);
+    if (i->cxx) call_all(&i->calls, body, i->end);
     if (in_room(i, "kernels/") || in_room(i, "simd/")) keep_long(&i->mentions);
     i->drops = starts(p, "tn_") || starts(p, "tnp_") || starts(p, "TNI_E_");
     free(t.at);

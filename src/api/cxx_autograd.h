@@ -38,21 +38,21 @@ struct no_alloc_mode {
     static bool set(bool enabled) { return tn_set_no_alloc_mode(enabled); }
 };
 template <class M, bool enabled>
-class mode {
+class in_mode {
     bool before_;
 
   public:
-    mode() : before_(M::set(enabled)) {}
-    ~mode() { M::set(before_); }
-    mode(const mode &) = delete;
-    mode &operator=(const mode &) = delete;
+    in_mode() : before_(M::set(enabled)) {}
+    ~in_mode() { M::set(before_); }
+    in_mode(const in_mode &) = delete;
+    in_mode &operator=(const in_mode &) = delete;
 };
 } // namespace detail
 /* While one of these lives, the thread is in that mode (autograd.h, context.h). */
-typedef detail::mode<detail::grad_mode, false> no_grad;
-typedef detail::mode<detail::grad_mode, true> enable_grad;
-typedef detail::mode<detail::inference_mode, true> inference;
-typedef detail::mode<detail::no_alloc_mode, true> expect_no_alloc;
+typedef detail::in_mode<detail::grad_mode, false> no_grad;
+typedef detail::in_mode<detail::grad_mode, true> enable_grad;
+typedef detail::in_mode<detail::inference_mode, true> inference;
+typedef detail::in_mode<detail::no_alloc_mode, true> expect_no_alloc;
 
 /* While it lives, the thread's autocast is on, for tensors on the CPU (tn_set_autocast). Backward
  * and steps stand behind it.
@@ -291,7 +291,8 @@ class function {
 /* --- batches ---------------------------------------------------------------------------------- */
 
 namespace detail {
-struct open_batch { /* ends with its block, by return and exceptions too */
+class open_batch { /* ends with its block, by return and exceptions too */
+  public:
     bool ok;
     open_batch(int64_t size, tn_randomness randomness, site at)
         : ok(tn_vmap_begin_at(at.file, at.line, size, randomness)) {}

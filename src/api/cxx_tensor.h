@@ -97,7 +97,7 @@ struct TNI_OWN_COPY flying {
         k.enter();
         for (unsigned i = 1; i <= kept::ROOM && !found; i++) {
             flying *&f = k.at[(k.next - i) % kept::ROOM];
-            if (f && !f->mark.empty() && text.find(f->mark) != text.npos &&
+            if (f && f->mark.size() && text.find(f->mark) != text.npos &&
                 (!f->line || f->line == line))
                 std::swap(found, f);
         }

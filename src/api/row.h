@@ -29,7 +29,7 @@ typedef struct tni_node tni_node;       /* a call on the tape */
 /* --- the row ---------------------------------------------------------------------------------- */
 
 enum tn_forms {
-    TN_OUT = 1,        /* .out = given tensors */
+    TN_OUT = 1,        /* .out = given tensors; inputs among them are written when all is read */
     TN_INPLACE = 2,    /* name_(self, ...) writes into self. The written tensor may be the first
                           input itself, in a TN_POINTWISE row any input */
     TN_SHAPE_ONLY = 4, /* reads only shapes and dtypes, so a gradient may give it ghosts */

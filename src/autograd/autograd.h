@@ -27,6 +27,9 @@ TNI_INLINE bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
 
 /* After a run of *at, which then is the next one: it goes if it was removed meanwhile. */
 TN_PRIV void tni_watch_ran(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at);
+/* The number of a new watch w, which tells the engine whether it was added during a backward. */
+TN_PRIV int64_t tni_watch_number(tni_block *b, tni_watch *w, void *user,
+                                 void (*release)(void *user));
 /* Whether what a hook gave may stand in for grad; else with an error. */
 TN_PRIV bool tni_hook_fits(tni_block *b, const tn_tensor *now, const tn_tensor *grad);
 /* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A

@@ -180,6 +180,13 @@ static bool engine_anomaly(tni_engine *e, tni_node *n, const tn_gradient *g) {
     return !e->b->failed;
 }
 
+/* Hooks of the call n itself, where it has any. */
+static bool engine_call_hooks(tni_engine *e, tni_node *n, tn_gradient *g) {
+    for (tni_watch *w = n->watch; w; w = w->next)
+        if (w->run) return w->run(e, n, g);
+    return true;
+}
+
 static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
     /* The fused gradient cannot be differentiated again, so a graph of gradients takes
      * the plain one. */
@@ -188,7 +195,7 @@ static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
         if (!tni_function_backward(g)) return false;
     } else
         grad(g);
-    if (e->b->failed || (n->watch && !tni_node_after(e, n, g))) return false;
+    if (e->b->failed || (n->watch && !engine_call_hooks(e, n, g))) return false;
     if (tni_library(e->b->context)->anomaly && !engine_anomaly(e, n, g)) return false;
     for (int i = 0; i < n->nin; i++)
         if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
@@ -207,7 +214,7 @@ static bool engine_step(tni_engine *e) {
     bool ok = mark >= 0;
     room.bytes = 0;
     ok = ok && (!(n->watch || e->wanted) || engine_watch(e, n)) &&
-         (!n->watch || tni_node_before(e, n));
+         (!n->watch || engine_call_hooks(e, n, NULL));
     if (ok) {
         ok = tni_gradient_open(b, n, &g, &room, e->create) && engine_gradients(e, n, &g);
         /* The first error of a backward names the row and its forward call, once. */

@@ -47,11 +47,6 @@ TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool m
 /* A hook is about to run: nodes that lose their last count wait until the end of this backward. */
 TN_PRIV void tni_engine_hold(tni_engine *e);
 
-/* Hooks of a recorded call (node_hook.c): on the gradients that wait in n, and on those that it
- * gives. */
-TN_PRIV bool tni_node_before(tni_engine *e, tni_node *n);
-TN_PRIV bool tni_node_after(tni_engine *e, tni_node *n, tn_gradient *g);
-
 /* x + y, each of which may be sparse; NULL with an error. */
 TNI_INLINE tn_tensor *tni_grad_sum(tni_block *b, tn_tensor *x, tn_tensor *y) {
     const tni_sparse_ways *w = tni_ways_of(x) ? tni_ways_of(x) : tni_ways_of(y);

@@ -35,7 +35,8 @@ static tni_watch *hook_add(tni_block *b, tn_tensor *t, tn_hook hook, const char 
 }
 
 /* Numbers rise, so the engine can tell hooks that were added during its backward. */
-static int64_t hook_number(tni_block *b, tni_watch *w, void *user, void (*release)(void *user)) {
+TN_PRIV int64_t tni_watch_number(tni_block *b, tni_watch *w, void *user,
+                                 void (*release)(void *user)) {
     w->user = user;
     w->release = release;
     return w->number =
@@ -52,7 +53,7 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
         return 0;
     }
     w->call = hook;
-    return hook_number(b, w, user, release);
+    return tni_watch_number(b, w, user, release);
 }
 TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
                                 void (*release)(void *user)) {
@@ -70,7 +71,7 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
     }
     w->after = true;
     w->call = hook;
-    return hook_number(b, w, user, release);
+    return tni_watch_number(b, w, user, release);
 }
 TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
     return tn_hook_add_at(NULL, 0, t, hook, user, release);
@@ -93,24 +94,6 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
     if (!b || !tni_there(t, "tn_hook_remove") || !tni_extra_there(t)) return false;
     return hook_remove(b, t->owner, &tni_extra_there(t)->hooks, number) ||
            (t->node && hook_remove(b, t->node->owner, &t->node->watch, number));
-}
-
-TN_API int64_t tn_history_hook_add(tn_history *h, bool after, tn_history_hook hook, void *user,
-                                   void (*release)(void *user)) {
-    tni_block *b = tni_here();
-    tni_watch *w, **at;
-    if (!b) return 0;
-    if (!h || !hook || h->owner->context != b->context) {
-        tni_error(b, TN_INVALID, "tn_history_hook_add: expected a call of this context and a hook");
-        return 0;
-    }
-    if (!(w = (tni_watch *)tni_need(b, (int64_t)sizeof *w))) return 0;
-    memset(w, 0, sizeof *w);
-    w->all = hook;
-    w->after = after;
-    for (at = &h->watch; *at; at = &(*at)->next) {}
-    *at = w;
-    return hook_number(b, w, user, release);
 }
 
 TN_API bool tn_history_hook_remove(tn_history *h, int64_t number) {

@@ -1,5 +1,5 @@
 /* node_hook.c - hooks of recorded calls run: they see all gradients of a call at once, before it
- * makes those of its inputs, and after. Adding and removing them is in hook.c. */
+ * makes those of its inputs, and after. Removing them is in hook.c. */
 #include "engine.h"
 #include "../api/ops/creation.h"
 
@@ -84,11 +84,10 @@ static tn_tensor **node_came(tni_block *b, tni_node *n, int64_t *bytes) {
     return came;
 }
 
-TN_PRIV bool tni_node_before(tni_engine *e, tni_node *n) {
+static bool node_before(tni_engine *e, tni_node *n) {
     int64_t bytes;
     tn_tensor **came;
     bool ok;
-    if (!node_waits(e, n, false)) return true;
     if (!(came = node_came(e->b, n, &bytes))) return false;
     const node_seen s = {came, n->nout, NULL, 0};
     ok = node_hooks(e, n, false, &s);
@@ -98,14 +97,38 @@ TN_PRIV bool tni_node_before(tni_engine *e, tni_node *n) {
     return ok;
 }
 
-TN_PRIV bool tni_node_after(tni_engine *e, tni_node *n, tn_gradient *g) {
+static bool node_after(tni_engine *e, tni_node *n, tn_gradient *g) {
     int64_t bytes;
     tn_tensor **came;
     bool ok;
-    if (!node_waits(e, n, true)) return true;
     if (!(came = node_came(e->b, n, &bytes))) return false;
     const node_seen s = {g->give, g->nin, came, n->nout};
     ok = node_hooks(e, n, true, &s);
     tni_put(e->b, e->b, came, bytes);
     return ok;
+}
+
+static bool node_run(void *engine, tni_node *n, tn_gradient *g) {
+    tni_engine *e = (tni_engine *)engine;
+    if (!node_waits(e, n, g != NULL)) return true;
+    return g ? node_after(e, n, g) : node_before(e, n);
+}
+
+TN_API int64_t tn_history_hook_add(tn_history *h, bool after, tn_history_hook hook, void *user,
+                                   void (*release)(void *user)) {
+    tni_block *b = tni_here();
+    tni_watch *w, **at;
+    if (!b) return 0;
+    if (!h || !hook || h->owner->context != b->context) {
+        tni_error(b, TN_INVALID, "tn_history_hook_add: expected a call of this context and a hook");
+        return 0;
+    }
+    if (!(w = (tni_watch *)tni_need(b, (int64_t)sizeof *w))) return 0;
+    memset(w, 0, sizeof *w);
+    w->all = hook;
+    w->run = node_run;
+    w->after = after;
+    for (at = &h->watch; *at; at = &(*at)->next) {}
+    *at = w;
+    return tni_watch_number(b, w, user, release);
 }

@@ -251,6 +251,17 @@ TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *lik
  * devices it may fail with an error (cpu/across.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
 
+/* Whether a and b, broadcast, have each element at one address: leading dimensions of size 1 are of
+ * no meaning, nor is the stride of any. */
+TN_PRIV bool tni_same_place(const tn_tensor *a, const tn_tensor *b);
+/* How many inputs, from the first, may be exactly the tensor that run writes. A loop reads an
+ * element of all before it writes it. Otherwise look has read them before run writes, so in general
+ * self alone may, which run reads no more once it writes there. */
+TN_PRIV int tni_may_alias(const tn_frame *f);
+/* Whether out= may be any other input as well: the result is made apart then. As in torch, rows
+ * that look at an index, or only move elements, refuse it. */
+TN_PRIV bool tni_takes_inputs(const tn_frame *f);
+
 /* Whose memory a recorded call may not write, as a text behind "is"; NULL: it may (door.c). */
 TN_PRIV const char *tni_unwritable(const tn_tensor *t);
 

@@ -34,11 +34,16 @@ static const char *device_input(const tn_frame *f, int i, char *text, size_t roo
     return text;
 }
 
-/* Whether t may stand beside tensors of another device: a number, or what has one element and is
- * read as one. */
-static bool device_stands_beside(const tn_frame *f, const tn_tensor *t) {
+/* Whether input i may stand beside tensors of another device: a number, or what has one element and
+ * is read as one; beside meta tensors also an index. */
+static bool device_stands_beside(const tn_frame *f, int i) {
+    const tn_tensor *t = f->in[i];
+    char name[80];
     if (t->flags & TNI_NUMBER) return true;
-    return t->device == TN_CPU && !t->ndim && (f->meta || f->row->rules || f->row->compose);
+    if (t->device != TN_CPU) return false;
+    if (!t->ndim && (f->meta || f->row->rules || f->row->compose)) return true;
+    return f->meta && tni_dtype(t->dtype)->category == TNI_CAT_INT &&
+           !strncmp(device_input(f, i, name, sizeof name), "'ind", 4);
 }
 
 TN_PRIV bool tni_device_enter(tn_frame *f) {
@@ -56,7 +61,7 @@ TN_PRIV bool tni_device_enter(tn_frame *f) {
     f->meta = f->device == TN_META;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        if (!t || t->device == f->device || device_stands_beside(f, t)) continue;
+        if (!t || t->device == f->device || device_stands_beside(f, i)) continue;
         return tn_fail(f, TN_INVALID, "arguments are on different devices, %s and %s: %s and %s",
                        tn_device_name(f->device), tn_device_name(t->device),
                        device_input(f, first, a, sizeof a), device_input(f, i, c, sizeof c));

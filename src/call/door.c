@@ -174,7 +174,10 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
 }
 
 TN_PRIV const char *tni_unwritable(const tn_tensor *t) {
-    if (!(t->flags & TNI_REQUIRES)) return NULL;
+    if (!(t->flags & TNI_REQUIRES)) /* a view that was made before its base became a leaf */
+        return t->flags & TNI_VIEW && t->base->flags & TNI_LEAF
+                   ? "a view of a leaf that requires grad"
+                   : NULL;
     if (t->flags & TNI_LEAF) return "a leaf that requires grad";
     if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
         (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
@@ -357,30 +360,6 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
 
 /* --- prepare: all that can fail --------------------------------------------------------------- */
 
-/* Whether a and b, broadcast, have each element at one address: leading dimensions of size 1 are of
- * no meaning, nor is the stride of any. */
-static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
-    const int most = a->ndim > b->ndim ? a->ndim : b->ndim;
-    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype) return false;
-    for (int d = 1; d <= most; d++) { /* from the last */
-        const int i = a->ndim - d, k = b->ndim - d;
-        const int64_t size = i < 0 ? 1 : a->size[i];
-        if (size != (k < 0 ? 1 : b->size[k])) return false;
-        if (size > 1 && a->stride[i] != b->stride[k]) return false;
-    }
-    return true;
-}
-
-/* How many inputs, from the first, may be exactly the written tensor. A loop reads an element of
- * all before it writes it. Otherwise look has read them before run writes, so in general self alone
- * may, which run reads no more once it writes there. */
-static int door_may_alias(const tn_frame *f) {
-    const uint32_t forms = f->row->forms;
-    if (f->row->rules) return f->nin;
-    if (!(forms & TN_INPLACE)) return 0;
-    return f->inplace && forms & TN_ALIAS ? f->nin : 1;
-}
-
 /* Of inputs but number `own` only the first `may` are t, and no other shares memory with it. */
 static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int own, int may) {
     if (tni_overlaps_itself(t))
@@ -392,7 +371,7 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
         const tn_tensor *in = f->in[i];
         if (!in || i == own || (in == t && i < may) || in->storage != t->storage) continue;
         /* Exactly the same elements: allowed to the first `may` inputs. */
-        if (in == t || door_same_place(t, in)) {
+        if (in == t || tni_same_place(t, in)) {
             if (i < may || !t->numel) continue;
             return tn_fail(
                 f, TN_INVALID,
@@ -408,9 +387,10 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they may not be. */
-static TNI_NOINLINE bool door_overlap(tn_frame *f) {
+static TNI_NOINLINE bool door_overlap(tni_call *c) {
+    tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
-    const int may = door_may_alias(f);
+    const int may = tni_may_alias(f);
     if (gen->props & TN_PROP_MUTATED && !door_mutated(f)) return false;
     for (int k = 0; k < f->ngiven; k++) {
         if (f->given[k]->device != f->device)
@@ -418,7 +398,10 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
                            "%s is on a different device: %s, but the result is on %s",
                            tni_written_name(f), tn_device_name(f->given[k]->device),
                            tn_device_name(f->device));
-        if (!door_apart(f, f->given[k], tni_written_name(f), -1, may) || !tni_given_apart(f, k))
+        /* What was made apart is written when all has been read. */
+        if (!door_apart(f, f->given[k], tni_written_name(f), -1,
+                        c->redirected >> k & 1 && tni_takes_inputs(f) ? f->nin : may) ||
+            !tni_given_apart(f, k))
             return false;
     }
     /* Arguments that the schema marks as written, against all other inputs. */
@@ -468,7 +451,7 @@ TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const
     tn_frame *f = &c->f;
     /* In this order: overlaps, reading the data (look), sizes, memory, the node. Later steps need
      * the earlier ones. */
-    if (rare && (f->ngiven || row->gen->props & TN_PROP_MUTATED) && !door_overlap(f)) return false;
+    if (rare && (f->ngiven || row->gen->props & TN_PROP_MUTATED) && !door_overlap(c)) return false;
     if (rare && TNI_UNLIKELY(tni_state(b)->deferred) && !tni_record_defers(f)) return false;
     if (rare && row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;

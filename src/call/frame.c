@@ -4,6 +4,38 @@
 
 TNI_INLINE tni_call *frame_call(tn_frame *f) { return (tni_call *)(void *)f; }
 
+TN_PRIV bool tni_same_place(const tn_tensor *a, const tn_tensor *b) {
+    const int most = a->ndim > b->ndim ? a->ndim : b->ndim;
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype) return false;
+    for (int d = 1; d <= most; d++) { /* from the last */
+        const int i = a->ndim - d, k = b->ndim - d;
+        const int64_t size = i < 0 ? 1 : a->size[i];
+        if (size != (k < 0 ? 1 : b->size[k])) return false;
+        if (size > 1 && a->stride[i] != b->stride[k]) return false;
+    }
+    return true;
+}
+
+TN_PRIV int tni_may_alias(const tn_frame *f) {
+    const uint32_t forms = f->row->forms;
+    if (f->row->rules) return f->nin;
+    if (!(forms & TN_INPLACE)) return 0;
+    return f->inplace && forms & TN_ALIAS ? f->nin : 1;
+}
+
+TN_PRIV bool tni_takes_inputs(const tn_frame *f) {
+    return !f->inplace && !f->row->look && !(f->row->forms & TN_MOVES) &&
+           !(f->row->gen->props & TN_PROP_MUTATED);
+}
+
+/* Whether t, given for a result, is an input that run may read after it has written. */
+static bool frame_reads(const tn_frame *f, const tn_tensor *t) {
+    if (!tni_takes_inputs(f)) return false;
+    for (int i = tni_may_alias(f); i < f->nin; i++)
+        if (f->in[i] && tni_same_place(t, f->in[i])) return true;
+    return false;
+}
+
 /* The given tensor of output k: as announced, or written through a temporary. */
 static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
                              const int64_t *stride) {
@@ -20,7 +52,7 @@ static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const
         return tn_fail(f, TN_TYPE, "result type %s can't be cast to the desired output type %s",
                        tni_dtype((int)dtype)->text, tni_dtype(t->dtype)->text);
     exact = f->row->rules != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
-    exact = exact && !f->row->verdict;
+    exact = exact && !f->row->verdict && !frame_reads(f, t);
     for (int i = 0; exact && stride && i < ndim; i++)
         exact = size[i] == 1 || t->stride[i] == stride[i];
     if (exact) {

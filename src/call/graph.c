@@ -158,6 +158,11 @@ static bool graph_capture(tni_block *b, tni_graph *g) {
     before = tn_stream_use(s);
     if (tni_stream_now(b, g->device) == s) ok = graph_capture_in(b, g, s);
     tn_stream_use(before);
+    /* Work asked there before may use the workspace still, of which the graph makes its own. */
+    if (ok && g->handle && !tnp_stream_wait_stream(before, s)) {
+        graph_clear(b, b, g);
+        ok = false;
+    }
     tn_stream_free(s);
     return ok;
 }

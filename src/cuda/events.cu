@@ -111,22 +111,45 @@ static void events_used(int32_t device, void *at, void *stream) {
     tnc_used(device, at, events_stream(device, stream));
 }
 
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+/* Relaxed: workspace is asked for while capturing, and the graph keeps it. */
+static bool events_capture_begin(int32_t device, void *stream) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeRelaxed);
+    return events_done(e);
+}
+/* A launch that a capture forbids has not broken the device. */
+static void events_whole(int32_t device) {
+    std::atomic<int> &broken = tnc_device_at(device)->broken;
+    int e = broken.load();
+    if (e >= (int)cudaErrorStreamCaptureUnsupported && e <= (int)cudaErrorCapturedEvent)
+        broken.compare_exchange_strong(e, 0);
+}
+static void *events_capture_end(int32_t device, void *stream) {
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t e = cudaStreamEndCapture((cudaStream_t)stream, &graph);
+    if (!e) e = cudaGraphInstantiate(&exec, graph, 0);
+    if (graph) cudaGraphDestroy(graph);
+    if (events_done(e)) return exec;
+    events_whole(device);
+    return NULL;
+}
+static bool events_graph_launch(int32_t device, void *graph, void *stream) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) e = cudaGraphLaunch((cudaGraphExec_t)graph, events_stream(device, stream));
+    return events_done(e);
+}
+static void events_graph_free(int32_t, void *graph) {
+    cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
 TNC_PRIV const tn_backend_streams *tnc_streams() {
-    static const tn_backend_streams streams = {events_stream_new,
-                                               events_stream_free,
-                                               events_stream_wait,
-                                               events_stream_done,
-                                               events_new,
-                                               events_end,
-                                               events_record,
-                                               events_before,
-                                               events_wait,
-                                               events_been,
-                                               events_ms,
-                                               events_used,
-                                               NULL,
-                                               NULL,
-                                               NULL,
-                                               NULL}; /* no graphs */
+    static const tn_backend_streams streams = {
+        events_stream_new,    events_stream_free, events_stream_wait,  events_stream_done,
+        events_new,           events_end,         events_record,       events_before,
+        events_wait,          events_been,        events_ms,           events_used,
+        events_capture_begin, events_capture_end, events_graph_launch, events_graph_free};
     return &streams;
 }

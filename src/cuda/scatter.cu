@@ -461,7 +461,7 @@ static void index_add_run(tn_frame *f) {
     tn_walk_plan p;
     tnc_scatter a;
     scatter_begin(f);
-    if (!out.numel || !src.numel) return;
+    if (!out.numel || !src.numel || (out.dtype == TN_BOOL && args->alpha == 0)) return;
     scatter_table(f, index, out, d, true, INT64_MIN);
     a = scatter_of(f, out, src, index.numel);
     /* Slices of source; a 0-dim one is a slice, and stands for a vector of one. */

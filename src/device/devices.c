@@ -161,9 +161,7 @@ TN_PRIV bool tni_device_open(tni_block *b, tni_device *d) {
 
 static bool device_computes_nothing(tni_block *b, const tni_device *d) {
     return tni_error(b, TN_UNSUPPORTED,
-                     "the host cannot wait for %s or read there: a graph is being captured, and "
-                     "nothing is computed before its replay",
-                     d->name);
+                     "the host cannot read %s or wait for it while a graph is captured", d->name);
 }
 
 TN_PRIV bool tni_device_bytes(tni_block *b, tni_device *d, void *to, const void *from,

@@ -11,6 +11,7 @@
 
 /* A stage of radix r over planes of rows, each of `side` columns. Row (p + m j) wide + q of x, j <
  * r, gives row (r p + k) wide + q of y, k < r; p < m, q < wide. Rows lie x_step and y_step apart.
+ * With r = 16 it is two stages of radix 4.
  *
  * What is multiplied to power k of group p is root (k p) p_step of the table of n roots; with
  * `each`, a column has its own: column c that of (k - 1) k_step + p p_step + c in the table. */

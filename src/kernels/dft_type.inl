@@ -40,6 +40,38 @@ static void TNI_FNT(dft_stage2)(const tni_dft_stage *s) {
         }
     }
 }
+/* A butterfly of four places of r + i i, `step` apart, whose powers 1, 2, 3 are multiplied by c + d
+ * i. */
+TNI_INLINE void TNI_FNT(dft_four)(V *r, V *i, int step, const V *c, const V *d) {
+    const V ar = V_ADD(r[0], r[2 * step]), ai = V_ADD(i[0], i[2 * step]),
+            br = V_SUB(r[0], r[2 * step]), bi = V_SUB(i[0], i[2 * step]);
+    const V cr = V_ADD(r[step], r[3 * step]), ci = V_ADD(i[step], i[3 * step]),
+            dr = V_SUB(r[step], r[3 * step]), di = V_SUB(i[step], i[3 * step]);
+    /* -i d = (di, -dr) */
+    const V er = V_ADD(br, di), ei = V_SUB(bi, dr), fr = V_SUB(ar, cr), fi = V_SUB(ai, ci),
+            gr = V_SUB(br, di), gi = V_ADD(bi, dr);
+    r[0] = V_ADD(ar, cr), i[0] = V_ADD(ai, ci);
+    r[step] = DFT_RE(er, ei, c[0], d[0]), i[step] = DFT_IM(er, ei, c[0], d[0]);
+    r[2 * step] = DFT_RE(fr, fi, c[1], d[1]), i[2 * step] = DFT_IM(fr, fi, c[1], d[1]);
+    r[3 * step] = DFT_RE(gr, gi, c[2], d[2]), i[3 * step] = DFT_IM(gr, gi, c[2], d[2]);
+}
+/* Four rows of x, `step` apart, and to y. */
+TNI_INLINE void TNI_FNT(dft_get4)(const T *x, int64_t step, int64_t left, V *v, int apart) {
+    v[0] = DFT_GET(x), v[apart] = DFT_GET(x + step);
+    v[2 * apart] = DFT_GET(x + 2 * step), v[3 * apart] = DFT_GET(x + 3 * step);
+}
+TNI_INLINE void TNI_FNT(dft_put4)(T *y, int64_t step, int64_t left, const V *v) {
+    DFT_PUT(y, v[0]);
+    DFT_PUT(y + step, v[1]);
+    DFT_PUT(y + 2 * step, v[2]);
+    DFT_PUT(y + 3 * step, v[3]);
+}
+/* Roots `at`, 2 at, 3 at of the table. */
+TNI_INLINE void TNI_FNT(dft_roots4)(const tni_dft_stage *s, int64_t at, V *c, V *d) {
+    const T *re = (const T *)s->re, *im = (const T *)s->im;
+    c[0] = V_SET(re[at]), c[1] = V_SET(re[2 * at]), c[2] = V_SET(re[3 * at]);
+    d[0] = V_SET(im[at]), d[1] = V_SET(im[2 * at]), d[2] = V_SET(im[3 * at]);
+}
 /* Columns l on of group p, with what their powers 1, 2, 3 are multiplied by. */
 static void TNI_FNT(dft_stage4)(const tni_dft_stage *s, int64_t p, int64_t l, const V *c,
                                 const V *d) {
@@ -47,35 +79,19 @@ static void TNI_FNT(dft_stage4)(const tni_dft_stage *s, int64_t p, int64_t l, co
     for (int64_t q = 0; q < s->wide; q++) {
         const int64_t from = (p * s->wide + q) * s->x_step + l,
                       to = (4 * p * s->wide + q) * s->y_step + l;
-        const T *xr = (const T *)s->xr + from, *xi = (const T *)s->xi + from;
-        T *yr = (T *)s->yr + to, *yi = (T *)s->yi + to;
-        const V r0 = DFT_GET(xr), r1 = DFT_GET(xr + x), r2 = DFT_GET(xr + 2 * x),
-                r3 = DFT_GET(xr + 3 * x);
-        const V i0 = DFT_GET(xi), i1 = DFT_GET(xi + x), i2 = DFT_GET(xi + 2 * x),
-                i3 = DFT_GET(xi + 3 * x);
-        const V ar = V_ADD(r0, r2), ai = V_ADD(i0, i2), br = V_SUB(r0, r2), bi = V_SUB(i0, i2);
-        const V cr = V_ADD(r1, r3), ci = V_ADD(i1, i3), dr = V_SUB(r1, r3), di = V_SUB(i1, i3);
-        /* -i d = (di, -dr) */
-        const V er = V_ADD(br, di), ei = V_SUB(bi, dr), fr = V_SUB(ar, cr), fi = V_SUB(ai, ci),
-                gr = V_SUB(br, di), gi = V_ADD(bi, dr);
-        DFT_PUT(yr, V_ADD(ar, cr));
-        DFT_PUT(yi, V_ADD(ai, ci));
-        DFT_PUT(yr + y, DFT_RE(er, ei, c[0], d[0]));
-        DFT_PUT(yi + y, DFT_IM(er, ei, c[0], d[0]));
-        DFT_PUT(yr + 2 * y, DFT_RE(fr, fi, c[1], d[1]));
-        DFT_PUT(yi + 2 * y, DFT_IM(fr, fi, c[1], d[1]));
-        DFT_PUT(yr + 3 * y, DFT_RE(gr, gi, c[2], d[2]));
-        DFT_PUT(yi + 3 * y, DFT_IM(gr, gi, c[2], d[2]));
+        V r[4], i[4];
+        TNI_FNT(dft_get4)((const T *)s->xr + from, x, left, r, 1);
+        TNI_FNT(dft_get4)((const T *)s->xi + from, x, left, i, 1);
+        TNI_FNT(dft_four)(r, i, 1, c, d);
+        TNI_FNT(dft_put4)((T *)s->yr + to, y, left, r);
+        TNI_FNT(dft_put4)((T *)s->yi + to, y, left, i);
     }
 }
 static void TNI_FNT(dft_stages4)(const tni_dft_stage *s) {
     const T *re = (const T *)s->re, *im = (const T *)s->im;
     for (int64_t p = 0; p < s->m; p++) {
         V c[3], d[3];
-        for (int k = 0; k < 3 && !s->each; k++) {
-            c[k] = V_SET(re[(k + 1) * p * s->p_step]);
-            d[k] = V_SET(im[(k + 1) * p * s->p_step]);
-        }
+        if (!s->each) TNI_FNT(dft_roots4)(s, p * s->p_step, c, d);
         DFT_COLUMNS {
             for (int k = 0; k < 3 && s->each; k++) {
                 c[k] = DFT_GET(re + k * s->k_step + p * s->p_step + l);
@@ -84,6 +100,63 @@ static void TNI_FNT(dft_stages4)(const tni_dft_stage *s) {
             TNI_FNT(dft_stage4)(s, p, l, c, d);
         }
     }
+}
+/* Two stages of radix 4 without memory between: of group p, the first are of groups p + m j of 4 m,
+ * which take rows p + m (j + 4 k) of x, j, k < 4; power k of them is in group p of the second one.
+ * A vector of columns; rows of x and y are xs and ys apart. */
+static TNI_NOINLINE void TNI_FNT(dft_stage16)(const tni_dft_stage *s, int64_t p, const T *xr,
+                                              const T *xi, int64_t xs, T *yr, T *yi, int64_t ys) {
+    const int64_t left = W;
+    V r[16], i[16], c[3], d[3];
+#define DFT_FIRST(j)                                          \
+    TNI_FNT(dft_get4)(xr + (j)*xs, 4 * xs, left, r + (j), 4); \
+    TNI_FNT(dft_get4)(xi + (j)*xs, 4 * xs, left, i + (j), 4); \
+    TNI_FNT(dft_roots4)(s, (p + (j)*s->m) * s->p_step, c, d); \
+    TNI_FNT(dft_four)(r + (j), i + (j), 4, c, d)
+#define DFT_SECOND(k)                                          \
+    TNI_FNT(dft_four)(r + 4 * (k), i + 4 * (k), 1, c, d);      \
+    TNI_FNT(dft_put4)(yr + (k)*ys, 4 * ys, left, r + 4 * (k)); \
+    TNI_FNT(dft_put4)(yi + (k)*ys, 4 * ys, left, i + 4 * (k))
+    DFT_FIRST(0);
+    DFT_FIRST(1);
+    DFT_FIRST(2);
+    DFT_FIRST(3);
+    TNI_FNT(dft_roots4)(s, 4 * p * s->p_step, c, d);
+    DFT_SECOND(0);
+    DFT_SECOND(1);
+    DFT_SECOND(2);
+    DFT_SECOND(3);
+#undef DFT_FIRST
+#undef DFT_SECOND
+}
+/* The same of fewer columns, by way of whole vectors. */
+static void TNI_FNT(dft_stage16_some)(const tni_dft_stage *s, int64_t p, const T *xr, const T *xi,
+                                      int64_t xs, T *yr, T *yi, int64_t ys, int64_t left) {
+    T at[4][16 * W];
+    for (int k = 0; k < 16; k++) {
+        V_ST(at[0] + k * W, V_LDN(xr + k * xs, left));
+        V_ST(at[1] + k * W, V_LDN(xi + k * xs, left));
+    }
+    TNI_FNT(dft_stage16)(s, p, at[0], at[1], W, at[2], at[3], W);
+    for (int k = 0; k < 16; k++) {
+        V_STN(yr + k * ys, V_LD(at[2] + k * W), left);
+        V_STN(yi + k * ys, V_LD(at[3] + k * W), left);
+    }
+}
+static void TNI_FNT(dft_stages16)(const tni_dft_stage *s) {
+    const int64_t xs = s->m * s->wide * s->x_step, ys = s->wide * s->y_step;
+    for (int64_t p = 0; p < s->m; p++)
+        for (int64_t q = 0; q < s->wide; q++) {
+            const int64_t from = (p * s->wide + q) * s->x_step,
+                          to = (16 * p * s->wide + q) * s->y_step;
+            const T *xr = (const T *)s->xr + from, *xi = (const T *)s->xi + from;
+            T *yr = (T *)s->yr + to, *yi = (T *)s->yi + to;
+            int64_t l = 0;
+            for (; l + W <= s->side; l += W)
+                TNI_FNT(dft_stage16)(s, p, xr + l, xi + l, xs, yr + l, yi + l, ys);
+            if (W > 1 && l < s->side) TNI_FNT(dft_stage16_some)
+            (s, p, xr + l, xi + l, xs, yr + l, yi + l, ys, s->side - l);
+        }
 }
 /* An odd radix: x_j and x_(r - j) are added and subtracted first, and powers k and r - k of the
  * group take the same products of both. Columns l on of group p, row q. */
@@ -145,7 +218,9 @@ static void TNI_FNT(dft_stages_odd)(const tni_dft_stage *s) {
             }
 }
 static void TNI_FNT(dft_stage)(const tni_dft_stage *s) {
-    if (s->r == 4)
+    if (s->r == 16)
+        TNI_FNT(dft_stages16)(s);
+    else if (s->r == 4)
         TNI_FNT(dft_stages4)(s);
     else if (s->r == 2)
         TNI_FNT(dft_stage2)(s);
@@ -168,69 +243,92 @@ enum { TNI_FNT(dft_group) = 64 / sizeof(T) };
 TNI_INLINE bool TNI_FNT(dft_is_group)(const tni_dft_move *v) {
     return v->side == G && v->lines == G && v->step == 2 && v->apart == 1;
 }
-/* The first half of G vectors and the second are interleaved: the bits of a number's place rotate
- * by one, so that after log2(G) times G rows of W numbers are W rows of G (M. Pease, "An adaptation
- * of the fast Fourier transform for parallel processing", 1968). */
+/* Places of G rows of W numbers, which rotate by one bit where the first half of the rows and the
+ * second are interleaved, so that after log2(G) times these are W rows of G (M. Pease, "An
+ * adaptation of the fast Fourier transform for parallel processing", 1968). Two times at once: rows
+ * i + j G / 4 to rows 4 i + j, j < 4, at y. Compilers keep t in registers. */
+TNI_INLINE void TNI_FNT(dft_zip4)(V a, V b, V c, V d, T *y) {
+    T t[4 * W];
+    V_ST2(t, a, c);
+    V_ST2(t + 2 * W, b, d);
+    V_ST2(y, V_LD(t), V_LD(t + 2 * W));
+    V_ST2(y + 2 * W, V_LD(t + W), V_LD(t + 3 * W));
+}
+/* The other way: rows 4 i + j at x to v. */
+TNI_INLINE void TNI_FNT(dft_unzip4)(const T *x, V *v) {
+    T t[4 * W];
+    V a, b;
+    V_LD2(x, &a, &b);
+    V_ST(t, a);
+    V_ST(t + 2 * W, b);
+    V_LD2(x + 2 * W, &a, &b);
+    V_ST(t + W, a);
+    V_ST(t + 3 * W, b);
+    V_LD2(t, v, v + 2);
+    V_LD2(t + 2 * W, v + 1, v + 3);
+}
+/* The last times of G rows x to W rows y, and the first ones back. */
 TNI_INLINE void TNI_FNT(dft_zip)(const T *x, T *y) {
-    for (int i = 0; i < G / 2; i++)
-        V_ST2(y + 2 * i * W, V_LD(x + i * W), V_LD(x + (i + G / 2) * W));
+    if (G == 16)
+        for (int i = 0; i < 4; i++) TNI_FNT(dft_zip4)
+    (V_LD(x + i * W), V_LD(x + (i + 4) * W), V_LD(x + (i + 8) * W), V_LD(x + (i + 12) * W),
+     y + 4 * i * W);
+    else for (int i = 0; i < 4; i++) V_ST2(y + 2 * i * W, V_LD(x + i * W), V_LD(x + (i + 4) * W));
 }
 TNI_INLINE void TNI_FNT(dft_unzip)(const T *x, T *y) {
-    for (int i = 0; i < G / 2; i++) {
-        V a, b;
-        V_LD2(x + 2 * i * W, &a, &b);
-        V_ST(y + i * W, a);
-        V_ST(y + (i + G / 2) * W, b);
-    }
+    V v[4];
+    for (int i = 0; i < 4; i++)
+        if (G == 16) {
+            TNI_FNT(dft_unzip4)(x + 4 * i * W, v);
+            V_ST(y + i * W, v[0]);
+            V_ST(y + (i + 4) * W, v[1]);
+            V_ST(y + (i + 8) * W, v[2]);
+            V_ST(y + (i + 12) * W, v[3]);
+        } else {
+            V_LD2(x + 2 * i * W, v, v + 1);
+            V_ST(y + i * W, v[0]);
+            V_ST(y + (i + 4) * W, v[1]);
+        }
 }
 /* Whole vectors of elements of a group to planes. Returns how many elements. */
 static int64_t TNI_FNT(dft_load_group)(const tni_dft_move *v) {
-    T r[2][G * W], s[2][G * W];
+    T r[G * W], s[G * W];
     int64_t k = 0;
     TNI_KERNEL_PATH(dft_load_group);
     for (; k + W <= v->n; k += W) {
-        T *re = (T *)v->re + k * G, *im = (T *)v->im + k * G;
-        for (int i = 0; i < G / 2; i++) {
-            const T *x = (const T *)v->data + 2 * k;
-            V a, b, c, d;
-            V_LD2(x + v->line[i], &a, &b);
-            V_LD2(x + v->line[i + G / 2], &c, &d);
-            V_ST2(r[0] + 2 * i * W, a, c);
-            V_ST2(s[0] + 2 * i * W, b, d);
+        const T *x = (const T *)v->data + 2 * k;
+        for (int i = 0; i < G / 4; i++) {
+            V re[4], im[4];
+            V_LD2(x + v->line[i], re, im);
+            V_LD2(x + v->line[i + G / 4], re + 1, im + 1);
+            V_LD2(x + v->line[i + G / 2], re + 2, im + 2);
+            V_LD2(x + v->line[i + 3 * G / 4], re + 3, im + 3);
+            TNI_FNT(dft_zip4)(re[0], re[1], re[2], re[3], r + 4 * i * W);
+            TNI_FNT(dft_zip4)(im[0], im[1], im[2], im[3], s + 4 * i * W);
         }
-        TNI_FNT(dft_zip)(r[0], r[1]);
-        TNI_FNT(dft_zip)(s[0], s[1]);
-        if (G == 16) {
-            TNI_FNT(dft_zip)(r[1], r[0]);
-            TNI_FNT(dft_zip)(s[1], s[0]);
-        }
-        TNI_FNT(dft_zip)(r[G != 16], re);
-        TNI_FNT(dft_zip)(s[G != 16], im);
+        TNI_FNT(dft_zip)(r, (T *)v->re + k * G);
+        TNI_FNT(dft_zip)(s, (T *)v->im + k * G);
     }
     return k;
 }
 /* The same from planes, times scale and im_scale. */
 static int64_t TNI_FNT(dft_store_group)(const tni_dft_move *v) {
     const V scale = V_SET(v->scale), im_scale = V_SET(v->im_scale);
-    T r[2][G * W], s[2][G * W];
+    T r[G * W], s[G * W];
     int64_t k = 0;
     TNI_KERNEL_PATH(dft_store_group);
     for (; k + W <= v->n; k += W) {
-        TNI_FNT(dft_unzip)((const T *)v->re + k * G, r[0]);
-        TNI_FNT(dft_unzip)((const T *)v->im + k * G, s[0]);
-        TNI_FNT(dft_unzip)(r[0], r[1]);
-        TNI_FNT(dft_unzip)(s[0], s[1]);
-        if (G == 16) {
-            TNI_FNT(dft_unzip)(r[1], r[0]);
-            TNI_FNT(dft_unzip)(s[1], s[0]);
-        }
-        for (int i = 0; i < G / 2; i++) {
-            T *y = (T *)v->data + 2 * k;
-            V a, b, c, d;
-            V_LD2(r[G != 16] + 2 * i * W, &a, &b);
-            V_LD2(s[G != 16] + 2 * i * W, &c, &d);
-            V_ST2(y + v->line[i], V_MUL(a, scale), V_MUL(c, im_scale));
-            V_ST2(y + v->line[i + G / 2], V_MUL(b, scale), V_MUL(d, im_scale));
+        T *y = (T *)v->data + 2 * k;
+        TNI_FNT(dft_unzip)((const T *)v->re + k * G, r);
+        TNI_FNT(dft_unzip)((const T *)v->im + k * G, s);
+        for (int i = 0; i < G / 4; i++) {
+            V re[4], im[4];
+            TNI_FNT(dft_unzip4)(r + 4 * i * W, re);
+            TNI_FNT(dft_unzip4)(s + 4 * i * W, im);
+            V_ST2(y + v->line[i], V_MUL(re[0], scale), V_MUL(im[0], im_scale));
+            V_ST2(y + v->line[i + G / 4], V_MUL(re[1], scale), V_MUL(im[1], im_scale));
+            V_ST2(y + v->line[i + G / 2], V_MUL(re[2], scale), V_MUL(im[2], im_scale));
+            V_ST2(y + v->line[i + 3 * G / 4], V_MUL(re[3], scale), V_MUL(im[3], im_scale));
         }
     }
     return k;

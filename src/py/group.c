@@ -9,6 +9,19 @@ static struct {
     int n;
 } py_groups;
 
+/* self in place of r, a new view or copy of it, where torch gives back what it was given. */
+static PyObject *py_groups_same(const py_group *g, PyObject *self, PyObject *r) {
+    const tn_tensor *t, *made;
+    if (!r || r == self || !py_is_tensor(self) || !py_is_tensor(r) || !py_is_exact(self)) return r;
+    t = py_of(self);
+    made = py_of(r);
+    if (g->same == SAME_REAL ? py_dtype_is_complex(tn_dtype_of(t))
+                             : tn_ndim(made) != tn_ndim(t) || !tn_same_storage(made, t))
+        return r;
+    Py_DECREF(r);
+    return Py_NewRef(self);
+}
+
 /* A method of a class knows nothing but self, so each name has a function of its own; they differ
  * in a number alone. A function of a module knows its group. */
 static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, Py_ssize_t n,
@@ -19,7 +32,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     bool fits = false;
     /* plain values first: most calls end here */
     PyObject *r = kwnames ? NULL : py_call_quick(&py_groups.at[k], self, args, n, &fits);
-    if (fits) return r;
+    if (fits) return py_groups.at[k].same ? py_groups_same(&py_groups.at[k], self, r) : r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
     /* borrowed, all of them: the caller holds them during the call */
@@ -27,7 +40,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     for (Py_ssize_t i = 0; i < n + nkw; i++) all[i + 1] = args[i];
     r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
     if (all != few) PyMem_Free(all);
-    return r;
+    return py_groups.at[k].same ? py_groups_same(&py_groups.at[k], self, r) : r;
 }
 
 #define GROUP_METHOD(k)                                                                       \
@@ -60,7 +73,8 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     PyObject *r = NULL;
     if (TNI_LIKELY(g != NULL) && n && !kwnames)
         r = py_call_quick(g, args[0], args + 1, n - 1, &fits);
-    return fits || !g ? r : py_call(g, false, args, n, kwnames);
+    if (!fits && g) r = py_call(g, false, args, n, kwnames);
+    return g && g->same && n ? py_groups_same(g, args[0], r) : r;
 }
 
 /* The same without overloads: for functions in Python that are written around their row. */
@@ -119,6 +133,9 @@ static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const ch
     g->nrows = 1;
     g->row[0] = row;
     g->method = py_row_is_method(row);
+    if (how == TN_PLAIN && (!strcmp(g->name, "conj") || !strcmp(g->name, "real")))
+        g->same = SAME_REAL;
+    if (!strcmp(g->name, "flatten")) g->same = SAME_DIMS;
     py_group_count(g);
 }
 

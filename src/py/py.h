@@ -216,6 +216,8 @@ PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
 
 /* --- call.c, quick.c, run.c, group.c (parse.c and fault.c: bind.h) ---------------------------- */
 
+/* conj and real of a real tensor; flatten where no dimensions are merged. */
+typedef enum py_same_kind { SAME_NEVER, SAME_REAL, SAME_DIMS } py_same_kind;
 /* The rows that share a name, in the order in which they are tried. */
 typedef struct py_group {
     const char *name; /* "max", "add_" */
@@ -226,6 +228,7 @@ typedef struct py_group {
      * numbers or lists of ints; spread: that many where the last is a list that arguments may be
      * the members of, else 0. most 0: none */
     uint8_t least, most, spread;
+    uint8_t same;       /* py_same_kind: when it gives back what it is given, as torch does */
     PyObject *function; /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;

@@ -1,8 +1,9 @@
-/* stream.c - streams and events of CUDA's devices, as tensorh/cuda/streams.py calls them: capsules,
- * which give up what they have made when nobody has them any more. */
+/* stream.c - streams, events and graphs of CUDA's devices, as tensorh/cuda/streams.py and graphs.py
+ * call them: capsules, which give up what they have made when nobody has them any more. */
 #include "py.h"
 
-static const char stream_name[] = "tensorh stream", event_name[] = "tensorh event";
+static const char stream_name[] = "tensorh stream", event_name[] = "tensorh event",
+                  graph_name[] = "tensorh graph";
 
 /* --- capsules --------------------------------------------------------------------------------- */
 
@@ -163,6 +164,34 @@ static PyObject *stream_event_ms(PyObject *self, PyObject *args) {
     return tn_ok() ? PyFloat_FromDouble(ms) : py_raise();
 }
 
+/* --- graphs ----------------------------------------------------------------------------------- */
+
+static void stream_drop_graph(PyObject *o) {
+    if (tn_context_exists()) tn_recording_free((tn_recording *)PyCapsule_GetPointer(o, graph_name));
+}
+static PyObject *stream_graph_begin(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return stream_said(tn_capture_begin());
+}
+static PyObject *stream_graph_end(PyObject *self, PyObject *unused) {
+    tn_recording *r = tn_record_end();
+    PyObject *made;
+    (void)self, (void)unused;
+    if (!r) return py_raise();
+    made = PyCapsule_New(r, graph_name, stream_drop_graph);
+    if (!made) tn_recording_free(r);
+    return made;
+}
+static PyObject *stream_graph_replay(PyObject *self, PyObject *o) {
+    tn_recording *r = (tn_recording *)PyCapsule_GetPointer(o, graph_name);
+    (void)self;
+    return r ? stream_said(tn_replay(r)) : NULL;
+}
+static PyObject *stream_graph_captures(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyBool_FromLong(tn_is_capturing());
+}
+
 /* Numbers of devices: -1 is the current one. */
 static PyMethodDef stream_functions[] = {
     {"_stream_new", stream_new, METH_VARARGS, "of a device's number and a priority"},
@@ -180,6 +209,10 @@ static PyMethodDef stream_functions[] = {
     {"_event_query", stream_event_query, METH_O, NULL},
     {"_event_wait", stream_event_wait, METH_O, "the host waits for it"},
     {"_event_ms", stream_event_ms, METH_VARARGS, "from one to another"},
+    {"_graph_begin", stream_graph_begin, METH_NOARGS, "the thread's calls are captured"},
+    {"_graph_end", stream_graph_end, METH_NOARGS, "until here: the graph"},
+    {"_graph_replay", stream_graph_replay, METH_O, NULL},
+    {"_graph_captures", stream_graph_captures, METH_NOARGS, "whether the thread's calls are"},
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_stream_begin(PyObject *module) {

@@ -481,6 +481,9 @@ typedef struct tni_watch {
     tn_tensor *retain; /* not counted: the tensor takes itself out when it dies; NULL: a hook */
     tn_hook call;
     tn_history_hook all; /* of a recorded call, in place of call */
+    /* runs the hooks of a recorded call, which only programs that add one have: without g on the
+     * gradients that wait in n, with it on those that n gives */
+    bool (*run)(void *engine, struct tni_node *n, struct tn_gradient *g);
     void *user;
     void (*release)(void *);
     int64_t number;

@@ -4,7 +4,7 @@ from .. import _C
 from .._C import Tensor
 from ._marks import both, function, listed, members, method
 from ._out import with_out, written
-from .dtypes import _common, _kind
+from .dtypes import _common, _kind, _scalar_type
 
 _MANY = 60000  # tensors in a list, as the library has it
 _CHANNELS = {4: _C.channels_last, 5: _C.channels_last_3d}
@@ -19,7 +19,7 @@ def adjoint(input):
 @both
 def ravel(input):
     """input in one dimension."""
-    return input.reshape(-1)
+    return input.contiguous().flatten()
 
 
 @method
@@ -178,6 +178,13 @@ def tensor_split(input, indices_or_sections, dim=0):
                          f"{many - 1}], but got {dim})")  # fmt: skip
     n = input.shape[dim]
     if isinstance(indices_or_sections, Tensor):
+        asked = "tensor_split expected tensor_indices_or_sections to "
+        if indices_or_sections.dtype is not _C.int64:
+            kind = _scalar_type(indices_or_sections.dtype)
+            raise RuntimeError(f"{asked}have dtype of long, but got {kind}")
+        if indices_or_sections.dim() > 1:
+            raise RuntimeError(f"{asked}be a zero-dimensional or one-dimensional tensor, but got a "
+                               f"tensor with {indices_or_sections.dim()} dims")  # fmt: skip
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
         k = indices_or_sections
@@ -554,7 +561,14 @@ def _copy_of(name):
         row = getattr(Tensor, name, None) or getattr(_C, name)
         r = row(input, *args, **kwargs)
         if isinstance(r, (tuple, list)):
-            return tuple(t.clone(memory_format=_C.contiguous_format) for t in r)
+            if out is None:
+                return tuple(t.clone(memory_format=_C.contiguous_format) for t in r)
+            if len(out) != len(r):
+                raise RuntimeError(f"{name}_copy_out() expected an out= argument of size {len(r)}, "
+                                   f"got size {len(out)}")  # fmt: skip
+            for to, t in zip(out, r, strict=True):
+                to.copy_(t)
+            return None  # as torch
         r = r.clone(memory_format=_C.contiguous_format)
         return r if out is None else written(out, r, name + "_copy")
 

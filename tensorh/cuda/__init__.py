@@ -2,6 +2,13 @@
 is looked for when a program asks (docs/python.md says where); without it there is no device."""
 
 from .. import _C, _cuda
+from .graphs import (
+    CUDAGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 from .streams import (
     Event,
     Stream,
@@ -13,6 +20,7 @@ from .streams import (
 )
 
 __all__ = [
+    "CUDAGraph",
     "Event",
     "OutOfMemoryError",
     "Stream",
@@ -27,10 +35,14 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "graph",
+    "graph_pool_handle",
     "init",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",

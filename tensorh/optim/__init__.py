@@ -48,6 +48,7 @@ class _RowOptimizer(Optimizer):
 
     _row = -1
     _fixed = {}
+    _counts = False
     _torch = ()
 
     def _begin(self, params, defaults):
@@ -134,6 +135,8 @@ class _RowOptimizer(Optimizer):
         """
         loss = None if closure is None else _C._optim_closure(closure)
         self._check_capturable()
+        if self._counts and _C._graph_captures():
+            self._refuse_capture()
         if self.defaults.get("differentiable"):
             from ._differentiable import step
 
@@ -165,6 +168,16 @@ class _RowOptimizer(Optimizer):
                     "If capturable=True, params and state_steps must be on supported devices: "
                     "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
                 )
+
+    def _refuse_capture(self):
+        """A replay would repeat the number of the step, which the host counts."""
+        name = type(self).__name__
+        if all(group.get("capturable") for group in self.param_groups):
+            raise NotImplementedError(f"{name}: the host counts its steps, which no graph does")
+        raise RuntimeError(
+            f"Attempting CUDA graph capture of step() for an instance of {name} but param_groups' "
+            "capturable is False."
+        )
 
     def _step_as_real(self):
         """The step over the real and imaginary parts of complex parameters, as torch makes it."""
@@ -262,6 +275,7 @@ def _make(number, name, schema, options, states, numbers, counts):
         "_row": number,
         "_torch": torch,
         "_fixed": fixed,
+        "_counts": counts,
         "_options": defaults,
     }
     return type(name, (_RowOptimizer,), body)

@@ -4,12 +4,15 @@
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion -Werror"
 libs="-lm -pthread"
 number=100 objects="" c="" lang="" mode="" h="" n="" run="" flags="" call=""
+# Where the question is the form of the headers, a run has the kernels once.
+scalar=-DTN_ISA_ONLY_SCALAR
+[ -z "${TN_FULL:-}" ] || scalar=
 
 head_of_case() {
     number=$((number + 1))
     printf '# %s\nset -e\n' "$1"
     printf "%s='%s'\n" top "$top" here "$here" BUILD "$BUILD" warnings "$warnings" libs "$libs" \
-        nn "$nn" objects "$objects" c "$c" lang "$lang" mode "$mode" h "$h" n "$n" run "$run" flags "$flags" call "$call"
+        nn "$nn" objects "$objects" c "$c" lang "$lang" mode "$mode" h "$h" n "$n" run "$run" flags "$flags" call "$call" scalar "$scalar"
 }
 add() {
     head_of_case "$1" > "$out/head"
@@ -21,7 +24,6 @@ refuse() {
       echo 'if (attempt) > log 2>&1; then echo "it was accepted" >&2; exit 1; fi'
       printf "grep -qE '%s' log || cat log >&2\n" "$2"; } > "$out/cases/$number.sh"
 }
-among() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; } # WORD "WORDS"
 have() { command -v "$1" > /dev/null 2>&1; }
 leave_out() { echo "left out: $1"; }
 
@@ -33,14 +35,26 @@ for c in g++ clang++; do
     if have $c; then cxx_compilers="$cxx_compilers $c"; else leave_out "$c is not installed"; fi
 done
 [ -n "$c_compilers" ] || c_compilers=${CC:-cc}
-# What is the same text for every compiler is tried with the first. Of the two cases that compile the library twice, the first has one
-# and the last the other, in turn by TN_SEED.
-first=$(echo $c_compilers | cut -d' ' -f1) all=$(echo $c_compilers $cxx_compilers)
-static_by=$first prefix_by=${all##* }
-case $TN_SEED in *[02468ace]) static_by=$prefix_by prefix_by=$first ;; esac
-c_modes="c99 gnu17" cxx_modes="c++11 c++20"
-[ -z "${TN_FULL:-}" ] || c_modes="c99 c11 c17 gnu17" cxx_modes="c++11 c++14 c++17 c++20" \
-    first=$c_compilers static_by=$all prefix_by=$all
+# A run takes gcc and g++ or clang and clang++, one standard of each language, and of what compiles the whole library some, by TN_SEED.
+if [ -z "${TN_FULL:-}" ]; then
+    family=$(drawn 1 $c_compilers)
+    c_compilers=$family
+    for c in $cxx_compilers; do
+        case $family$c in gccg++ | clangclang++) cxx_compilers=$c ;; esac
+    done
+    cxx_compilers=${cxx_compilers##* }
+fi
+both=$(echo $c_compilers $cxx_compilers)
+c_modes=$(drawn 1 c99 c11 c17 gnu17) cxx_modes=$(drawn 1 c++11 c++14 c++17 c++20)
+alone_by=$(drawn 1 $both) # what compiles the library anew
+whole=$(drawn 3 checked-file checked-callers static prefix screen flat split parts words)
+targets="$(drawn 1 m32 one-thread) $(drawn 1 aarch64 s390x)" # the lane hash draws the same of these two
+echo "sample: $both, $c_modes, $cxx_modes, cases $whole, targets $targets, TN_SEED=$TN_SEED"
+# What is the same text for every compiler is tried with the first; what only has to run is compiled by the one that is done soonest.
+first=$(echo $c_compilers | cut -d' ' -f1) least=$first
+! have clang || least=clang
+[ -z "${TN_FULL:-}" ] || first=$c_compilers least=$c_compilers
+takes() { among "$1" "$whole $targets"; } # CASE
 headers=tensor.h nn=""
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h" nn=-DWITH_NN
 
@@ -57,16 +71,26 @@ keep() { # NAME COMPILER FLAGS...
 }
 
 # --- the public part, and the implementation, without a warning ---------------------------------
-levels=-O2 # what a compiler knows of a variable depends on what it takes into its function
-[ -z "${TN_FULL:-}" ] || levels="-Og -Os -O2 -O3"
+# What a compiler knows of a variable depends on what it takes into its function. gcc's -O2 is the lanes' library; a C compiler that
+# has none of them makes the library of the cases below without optimization, as its standard has it.
+levels=-O2 levels_by=gcc with_object=""
+have gcc || levels_by=$first
+among "$levels_by" "$c_compilers" || with_object=$c_compilers$c_modes
+[ -z "${TN_FULL:-}" ] || levels="-Og -Os -O2 -O3" levels_by=$c_compilers with_object=""
 for c in $c_compilers; do
     for mode in $c_modes; do
         add "callers: $c -std=$mode" << 'E'
 $c -std=$mode -O1 $warnings -I$top -c $here/use.c -o use.o
 E
-        add "implementation: $c -std=$mode" << 'E'
+        if [ $c$mode = "$with_object" ]; then
+            add "implementation: $c -std=$mode" << 'E'
+test -s $objects/$c.o && cat $objects/$c.said >&2
+E
+        else
+            add "implementation: $c -std=$mode" << 'E'
 $c -std=$mode $warnings -I$top $nn -fsyntax-only $here/implementation.c
 E
+        fi
         add "examples of the rows: $c -std=$mode" << 'E'
 $c -std=$mode $warnings -Wno-shadow -I$top -fsyntax-only $top/tests/unit/examples.c
 E
@@ -77,7 +101,8 @@ printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' $h $h > t.
 $c -std=c99 $warnings -I$top -fsyntax-only t.c
 E
     done
-    case " $first " in *" $c "*) ;; *) continue ;; esac
+done
+for c in $levels_by; do
     for flags in $levels; do
         keep "$c$flags" $c -std=gnu99 "$flags" $strict
         add "implementation: $c $flags" << 'E'
@@ -86,7 +111,7 @@ E
     done
 done
 # words.h comes before all, as what a user includes does
-for c in $first $(echo $cxx_compilers | cut -d' ' -f1); do
+! takes words || for c in $first $(echo $cxx_compilers | cut -d' ' -f1); do
     case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
     add "words that are macros elsewhere: $c" << 'E'
 $c $lang -include $here/words.h -I$top $nn -fsyntax-only $here/implementation.c
@@ -107,7 +132,7 @@ E
         add "examples of the rows: $c -std=$mode" << 'E'
 $c -x c++ -std=$mode $warnings -Wno-shadow -I$top -fsyntax-only $top/tests/unit/examples.c
 E
-        if [ "$mode" = c++11 ]; then # an object of the cases below
+        if [ "$mode" = "${cxx_modes%% *}" ]; then # the object of the cases below
             add "implementation: $c -std=$mode" << 'E'
 test -s $objects/$c.o && cat $objects/$c.said >&2
 E
@@ -121,8 +146,12 @@ E
 done
 
 # --- one program, one library -------------------------------------------------------------------
-for c in $c_compilers; do keep $c $c -std=gnu99 -O0 $strict; done
-for c in $cxx_compilers; do keep $c $c -x c++ -std=c++11 -Wall -Wextra -pedantic -Wshadow; done
+for c in $c_compilers; do
+    if [ -n "${TN_FULL:-}" ]; then keep $c $c -std=gnu99 -O0 $strict
+    elif [ -n "$with_object" ]; then keep $c $c -std="$c_modes" -O0 $strict
+    else keep $c $c -std=gnu99 -O2 $strict; fi
+done
+for c in $cxx_compilers; do keep $c $c -x c++ -std="${cxx_modes%% *}" -Wall -Wextra -pedantic -Wshadow; done
 wait
 for c in $c_compilers $cxx_compilers; do
     case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
@@ -146,8 +175,8 @@ $c $lang -Iold -DUSE=first -c $here/use.c -o first.o || exit 0
 $c $lang -DFIRST=first -DSECOND=first -c $here/main.c -o main.o || exit 0
 $c main.o first.o $objects/$c.o -o main $libs
 E
-    ! among "$c" "$static_by" || add "TENSOR_STATIC in two files of a program, no symbol outside: $c" << 'E'
-$c $lang -Wall -Wextra -Werror -DTENSOR_STATIC -DUSE=first -I$top -c $here/whole.c -o first.o
+    ! takes static || ! among "$c" "$alone_by" || add "TENSOR_STATIC in two files of a program, no symbol outside: $c" << 'E'
+$c $lang $scalar -Wall -Wextra -Werror -DTENSOR_STATIC -DUSE=first -I$top -c $here/whole.c -o first.o
 objcopy --redefine-sym first=second first.o second.o # what -DUSE=second gives
 ! nm -g --defined-only first.o | grep -E ' [A-Z] (tn|tnp|tni)_' >&2
 $c $lang -DFIRST=first -DSECOND=second $here/main.c -c -o main.o
@@ -155,13 +184,13 @@ $c main.o first.o second.o -o main $libs
 ./main
 E
     # the other version is this one with another hash
-    ! among "$c" "$prefix_by" || add "two versions in one program, told apart by TN_PREFIX: $c" << 'E'
+    ! takes prefix || ! among "$c" "$alone_by" || add "two versions in one program, told apart by TN_PREFIX: $c" << 'E'
 mkdir old
 hash=$(sed -n 's/.*tn_layout_\([0-9a-f]*\).*/\1/p' $top/tensor.h | head -1)
 sed "s/$hash/0123456789ab/g" $top/tensor.h > old/tensor.h
 for f in first second; do
     i=$top; [ $f = second ] && i=old
-    $c $lang -I$i -DTN_PREFIX=${f}_ -c $here/implementation.c -o tensor_$f.o
+    $c $lang $scalar -I$i -DTN_PREFIX=${f}_ -c $here/implementation.c -o tensor_$f.o
     $c $lang -I$i -DTN_PREFIX=${f}_ -DUSE=$f -c $here/use.c -o $f.o
 done
 nm -g --defined-only tensor_second.o | grep -q ' second_tn_scope_begin$'
@@ -187,20 +216,20 @@ done
 
 # --- TN_CHECK -----------------------------------------------------------------------------------
 # The implementation in the same file, and callers of either language over it as an object.
-c=$(echo $c_compilers | cut -d' ' -f1)
+c=${least%% *}
 freed="argument 'self' of mul was freed at the end of the scope that begins at freed.c:16 (it was made at freed.c:17)
 argument 'other' of mul was freed at freed.c:23 (its scope ended there; it was made at freed.c:22)
 tn_item: the tensor was freed at freed.c:26 (it was made at freed.c:15)
 freed twice: the tensor was freed at freed.c:26 (it was made at freed.c:15)"
 echo "$freed" > "$out/freed"
-add "TN_CHECK in a program of one file: $c" << 'E'
+! takes checked-file || add "TN_CHECK in a program of one file: $c" << 'E'
 cp $here/freed.c .
 $c -std=gnu99 -O0 $warnings -DTN_CHECK -DTENSOR_IMPLEMENTATION -DTN_ISA_ONLY_SCALAR -I$top freed.c -o main $libs
 ./main | diff - ../../freed >&2
 E
-keep checked $c -std=gnu99 -O0 -DTN_CHECK -DTN_ISA_ONLY_SCALAR $strict
+! takes checked-callers || keep checked $c -std=gnu99 -O0 -DTN_CHECK -DTN_ISA_ONLY_SCALAR $strict
 wait
-for c in $c_compilers $cxx_compilers; do
+! takes checked-callers || for c in $c_compilers $cxx_compilers; do
     case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=gnu99" ;; esac
     add "TN_CHECK in callers: $c" << 'E'
 cp $here/freed.c .
@@ -210,7 +239,7 @@ $c freed.o $objects/checked.o -o main $libs
 E
 done
 for c in $first; do
-    for flags in -DTN_NO_THREADS -DTENSOR_STATIC -DTN_PREFIX=my_ -DTENSOR_PART=2; do
+    for flags in $(drawn 1 -DTN_NO_THREADS -DTENSOR_STATIC -DTN_PREFIX=my_ -DTENSOR_PART=2); do
         add "implementation with TN_CHECK: $c $flags" << 'E'
 $c -std=c99 $flags -DTN_CHECK $warnings -I$top $nn -fsyntax-only $here/implementation.c
 case $flags in *STATIC*) ;; *) $c -std=c99 $flags -DTN_CHECK $warnings -I$top -fsyntax-only $here/use.c ;; esac
@@ -219,7 +248,7 @@ E
 done
 
 # --- forms of the header ------------------------------------------------------------------------
-for c in $first; do
+for c in $least; do
     add "renamed, with TN_HEADER_NAME: $c" << 'E'
 cp $top/tensor.h other.h
 sed 's/tensor.h/other.h/' $here/use.c > use.c
@@ -230,18 +259,18 @@ cp $top/tensor.h other.h
 printf '#define TENSOR_IMPLEMENTATION\n#include "other.h"\n' > t.c
 $c -std=c99 -I. -c t.c
 E
-    add "--flat does not include itself: $c" << 'E'
+    ! takes flat || add "--flat does not include itself: $c" << 'E'
 d=$(pwd)
 cd $top && $BUILD/tools/amalgamate --flat src/tensor.c $d/flat.h && cd $d
 sed 's/tensor.h/flat.h/' $here/use.c > use.c
-$c -std=c99 -DUSE=main -DTENSOR_IMPLEMENTATION -I. use.c -o main $libs
+$c -std=c99 $scalar -DUSE=main -DTENSOR_IMPLEMENTATION -I. use.c -o main $libs
 ./main
 E
-    add "--split gives a .h and a .c: $c" << 'E'
+    ! takes split || add "--split gives a .h and a .c: $c" << 'E'
 mkdir split
 d=$(pwd)/split
 cd $top && $BUILD/tools/amalgamate --split src/tensor.c $d/tensor.h && cd $d
-$c -std=c99 -DUSE=main -I. $here/use.c tensor.c -o main $libs
+$c -std=c99 $scalar -DUSE=main -I. $here/use.c tensor.c -o main $libs
 ./main
 E
     add "--lines points into src/: $c" << 'E'
@@ -301,21 +330,21 @@ set -- $flags
 touch Python.h structmember.h # enough to come as far as the library
 echo "#include \"$top/$1\"" > form.c
 shift
-$c -std=c99 -ffast-math "$@" -I. -I$top -fsyntax-only form.c
+$c -std=c99 -ffast-math -Wfatal-errors "$@" -I. -I$top -fsyntax-only form.c
 E
     done
     refuse "the implementation with -ffast-math, behind its public part: $c" "error.*same bits everywhere" << 'E'
 printf '#include "tensor_nn.h"\n#define TENSOR_IMPLEMENTATION\n#include "tensor.h"\n' > form.c
-$c -std=c99 -ffast-math -I$top -fsyntax-only form.c
+$c -std=c99 -ffast-math -Wfatal-errors -I$top -fsyntax-only form.c
 E
     refuse "an object of src/ with -ffast-math: $c" "error.*same bits everywhere" << 'E'
 command=$(make -n -C $top BUILD=$BUILD CC=$c CFLAGS=-ffast-math -W src/base/clock.c $BUILD/src/base/clock.o | grep -e '-c src/base/clock.c')
 cd $top && eval "${command%-o *} -o /dev/null"
 E
     case " $first " in *" $c "*) ;; *) continue ;; esac
-    add "the program on the first screen of tensor.h: $c" << 'E'
+    ! takes screen || add "the program on the first screen of tensor.h: $c" << 'E'
 sed -n '/ \*\/$/q; s/^ \*     \(.*\)/\1/p' $top/tensor.h | sed '1,2d' > fit.c
-$c -std=c99 $warnings -I$top fit.c -o fit $libs
+$c -std=c99 $scalar $warnings -I$top fit.c -o fit $libs
 ./fit > line
 cat line
 grep -q '^y = [23]\.[09]. x + [12]\.[09].$' line
@@ -369,10 +398,8 @@ same ./main
 E
 done
 # The library in four parts (TENSOR_PART), by a compiler of each language.
-parts_by="${c_compilers##* } $(echo $cxx_compilers | cut -d' ' -f1)"
-[ -z "${TN_FULL:-}" ] || parts_by=$all
-for c in $parts_by; do
-    case $c in *++) lang="-x c++ -std=c++11" flags=-DTN_ISA_ONLY_SCALAR ;; *) lang="-std=c99" flags= ;; esac
+! takes parts || for c in $alone_by; do
+    case $c in *++) lang="-x c++ -std=c++11" flags=-DTN_ISA_ONLY_SCALAR ;; *) lang="-std=c99" flags=$scalar ;; esac
     real_case "a real program over a library of four parts: $c" << 'E'
 for n in 1 2 3 4; do
     $c $lang $flags -Wall -Wextra -pedantic -Wshadow -Werror -DTENSOR_PART=$n -I$top $nn -c $here/implementation.c -o part$n.o
@@ -389,12 +416,12 @@ done
 for c in $first; do
     for flags in "-DTENSOR_PART=1 -DTENSOR_TRIM" "-DTENSOR_PART=1 -DTENSOR_STATIC" "-DTENSOR_PART=1 -DTN_PREFIX=my_"; do
         refuse "parts of what cannot be in parts: $c $flags" "parts refer to each other" << 'E'
-$c -std=c99 $flags -I$top $nn -fsyntax-only $here/implementation.c
+$c -std=c99 $flags -Wfatal-errors -I$top $nn -fsyntax-only $here/implementation.c
 E
     done
     for flags in -DTENSOR_PART=5 -DTENSOR_PART=0 -DTENSOR_PART=x; do
         refuse "a part that is not there: $c $flags" "TENSOR_PART is 1, 2, 3 or 4" << 'E'
-$c -std=c99 $flags -I$top $nn -fsyntax-only $here/implementation.c
+$c -std=c99 $flags -Wfatal-errors -I$top $nn -fsyntax-only $here/implementation.c
 E
     done
 done
@@ -461,18 +488,20 @@ c=$(echo $c_compilers | cut -d' ' -f1) run=
 n=$objects/$c.o
 paths_of "$c"
 careful="-std=c99 -O1 -Wall -Wextra -Werror"
+soon="$careful -O0"
+[ -z "${TN_FULL:-}" ] || soon=$careful
 # A compiler for another target displaces Debian's link to the kernel's headers that -m32 needs.
 kernel=/usr/include/x86_64-linux-gnu
 [ ! -d $kernel ] || kernel="-idirafter $kernel"
 emulated="-O1 -static -Wall -Wextra -std=gnu99" # as the lane hash has them
 if [ -z "${TN_QUICK:-}" ]; then
-    target "32-bit x86 with SSE" gcc "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
+    ! takes m32 || target "32-bit x86 with SSE" gcc "" "-m32 -msse2 -mfpmath=sse $kernel $soon"
     target "tcc: scalar, one thread" tcc "" "-DTN_NO_THREADS"
-    target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful" "$emulated"
+    ! takes aarch64 || target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful" "$emulated"
     # in its strict modes gcc for s390x computes float in double: other bits (FLT_EVAL_METHOD 1)
-    target "s390x, big-endian" s390x-linux-gnu-gcc qemu-s390x "-static $careful -std=gnu99" "$emulated"
+    ! takes s390x || target "s390x, big-endian" s390x-linux-gnu-gcc qemu-s390x "-static $careful -std=gnu99" "$emulated"
     echo "short 23: s390x keeps the same bits in gnu modes, not in gcc's strict -std=c99 there"
-    target "one thread" $(echo $c_compilers | cut -d' ' -f1) "" "-DTN_NO_THREADS $careful"
+    ! takes one-thread || target "one thread" ${least%% *} "" "-DTN_NO_THREADS $scalar $soon"
 fi
 if [ -n "${TN_FULL:-}" ]; then
     target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful" "$careful"

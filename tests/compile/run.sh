@@ -1,8 +1,9 @@
 #!/bin/sh
 # The headers in every language, compiler and use that they promise: no warning in right use, an error
 # in wrong use; and a real program, with the same files and results, by each compiler and on other
-# targets (emulated). A compiler that is not there is left out with a word. The oldest and the newest
-# language; TN_FULL=1: all of them, every form by every compiler, the real program whole in each, more targets.
+# targets (emulated). A compiler that is not there is left out with a word. A run takes gcc and g++ or clang and
+# clang++, one standard of each language, three of the cases that compile the whole library and two or three targets, by TN_SEED.
+# TN_FULL=1: all of them, every form by every compiler, the real program whole in each, more targets.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 top=$(pwd)

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -145,6 +148,35 @@ inline void emu_shuffle_order(std::vector<int> &order) {
     for (int i = 0; i < n; i++) order[(size_t)i] = kind == 1 ? n - 1 - i : i;
     for (int i = n - 1; kind > 1 && i > 0; i--)
         std::swap(order[(size_t)i], order[emu_random(emu_seed()) % (uint64_t)(i + 1)]);
+}
+
+/* --- which files run ------------------------------------------------------------------------- */
+
+/* EMU_FILES=PATH: a line "LABEL SECONDS FILE..." for each label, of the files whose kernels were
+ * launched, and the time of the processor, until the next one. The program's first label is "-". */
+struct emu_file_list {
+    const char *path = getenv("EMU_FILES");
+    std::string label = "-";
+    std::set<std::string> files;
+    clock_t since = clock();
+
+    ~emu_file_list() { next(""); }
+    void next(const char *to) {
+        FILE *f = path && !files.empty() ? fopen(path, "a") : NULL;
+        if (f) {
+            fprintf(f, "%s %.3f", label.c_str(), (double)(clock() - since) / CLOCKS_PER_SEC);
+            for (const std::string &file : files) fprintf(f, " %s", file.c_str());
+            fprintf(f, "\n");
+            fclose(f);
+        }
+        label = to;
+        files.clear();
+        since = clock();
+    }
+};
+inline emu_file_list &emu_files() {
+    static emu_file_list list;
+    return list;
 }
 
 /* --- errors ---------------------------------------------------------------------------------- */

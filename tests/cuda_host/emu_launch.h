@@ -53,11 +53,14 @@ inline void emu_launch(emu_launch_of launch, cudaStream_t stream, void (*kernel)
     if (!emu_launch_begins(s)) return;
     emu_enqueue(s, [=] { emu_run_grid(launch, [=] { kernel(args...); }); });
 }
-inline emu_launch_of emu_launch_at(const char *kernel, const char *file, int line, dim3 grid,
-                                   dim3 block, size_t dynamic, bool plain) {
+inline emu_launch_of emu_launch_at(const char *unit, const char *kernel, const char *file, int line,
+                                   dim3 grid, dim3 block, size_t dynamic, bool plain) {
+    emu_call call;
+    if (emu_files().path) emu_files().files.insert(unit);
     return {kernel, file, line, grid, block, dynamic, 0, plain};
 }
-#define EMU_LAUNCH_OF(kernel, ...) emu_launch_at(#kernel, __FILE__, __LINE__, __VA_ARGS__)
+#define EMU_LAUNCH_OF(kernel, ...) \
+    emu_launch_at(__BASE_FILE__, #kernel, __FILE__, __LINE__, __VA_ARGS__)
 
 /* What kernels are launched by. PLAIN promises that the kernel has no barrier, no shared memory and
  * no warp operation; SHARED gives each block so many bytes of dynamic shared memory. */

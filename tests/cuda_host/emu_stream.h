@@ -149,14 +149,37 @@ inline void emu_enqueue(cudaStream_t stream, std::function<void()> run, bool clo
     else
         emu_push(s, {work, NULL, NULL});
 }
+/* What a cache has given out: a piece and the bytes that were asked for. */
+inline std::map<void *, size_t> &emu_given() {
+    static std::map<void *, size_t> *given = new std::map<void *, size_t>;
+    return *given;
+}
+/* Stops if these bytes, which are nobody's, are not as emu_piece left them. */
+inline void emu_untouched(const char *at, size_t n, const char *why, size_t bytes) {
+    if (EMU_ASAN || !n || (at[0] == -1 && memcmp(at, at + 1, n - 1) == 0)) return;
+    size_t i = 0;
+    while (at[i] == -1) i++;
+    emu_stop(why, (long long)i, (long long)bytes);
+}
 /* For a caching allocator: it gives out `bytes` of a piece of `room` bytes (live), or takes the
- * piece back. From this point of the stream on the piece is poisoned, its live bytes are NaN. */
+ * piece back. From this point of the stream on the piece is NaN, and but for its live bytes it is
+ * poisoned; that nothing has written there is seen when the piece is given out and taken back. */
 inline void emu_piece(void *at, size_t bytes, size_t room, bool live, cudaStream_t stream) {
+    emu_hold hold;
+    if (live)
+        emu_given()[at] = bytes;
+    else
+        bytes = emu_given()[at];
     emu_enqueue(stream, [=] {
-        ASAN_POISON_MEMORY_REGION(at, room);
-        if (!live) return;
-        ASAN_UNPOISON_MEMORY_REGION(at, bytes);
-        memset(at, 0xff, bytes);
+        char *to = (char *)at;
+        if (live)
+            emu_untouched(to, room, "byte %lld of memory that nobody had was written", 0);
+        else
+            emu_untouched(to + bytes, room - bytes,
+                          "byte %lld behind a piece of %lld bytes was written", bytes);
+        ASAN_UNPOISON_MEMORY_REGION(at, room);
+        memset(at, 0xff, room);
+        ASAN_POISON_MEMORY_REGION(to + (live ? bytes : 0), room - (live ? bytes : 0));
     });
 }
 #endif

@@ -139,8 +139,11 @@ static void larger_take(size_t n) {
         const std::string found = larger_samples(row, n);
         const uintptr_t begin = (uintptr_t)&row->sample / page * page,
                         end = (uintptr_t)(&row->sample + 1);
-        if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE) == 0)
-            row->sample = strdup(found.c_str());
+        if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE) != 0) {
+            perror("FAILED larger_take: mprotect");
+            exit(1);
+        }
+        row->sample = strdup(found.c_str());
     }
 }
 

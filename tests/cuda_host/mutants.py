@@ -1,156 +1,428 @@
-"""mutants.py N [SEED [FILE...]]: do the rows notice faults in kernels? N small faults in
-src/cuda/*.cu, one at a time: a barrier that is missing, a bound off by one, a wrong mask, stride or
-offset. Each is compiled for the emulation, linked in place of its file, and caught if a row of the
-file's table differs from the CPU, crashes or hangs, in either of two orders of threads and streams
-or on larger samples (larger.h). Not counted are those that do not compile, or compile to the same
-code.
+"""mutants.py N [SEED [FILE[:LINE]...]]: do the tests notice faults in kernels? N small faults in
+device functions of src/cuda, one at a time: a barrier that is missing, a bound off by one, a wrong
+mask, stride or offset, swapped operands of - and /, a tail that is dropped, shuffled terms of an
+index. The kinds take turns, and of a kind's files the one that had the fewest faults; the seed
+draws the rest.
 
-Prints the survivors and "N passed, M failed": it fails if fewer than nine of ten are caught. What
-it needs is built (make build/cuda_host/rows). CXX: the compiler."""
+All are in one program, in which EMU_FAULT=k says which: a function with faults has its body
+several times. A fault of a header is compiled in one file that includes it. Each is run by what
+launches kernels of its file: rows, in either of two orders of threads and streams and on larger
+samples (larger.h), then programs. `files` of the folder build/cuda_host/mutants says which those
+are, with their seconds; it is made anew when the program is newer. They must pass without a fault
+first. A fault is caught if a run fails; if it takes more than 8 times the processor's time of the
+run without it, it hangs, which is caught too, but said; a run that ends for other reasons catches
+nothing. Not counted are faults that do not compile, compile to the same code, or stand in
+equivalent.txt with the reason why nothing can notice them.
+
+Prints each fault and "N passed, M failed": it fails if fewer than nine of ten are caught. What it
+needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_ROWS: rows for a file."""
 
 import glob
 import os
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 
-OUT = os.path.join(os.environ.get("BUILD", "build"), "cuda_host")
+BUILD = os.environ.get("BUILD", "build")
+OUT = os.path.join(BUILD, "cuda_host")
 WORK = os.path.join(OUT, "mutants")
+TIMES = 8  # the time of a program without the fault, after which one with it hangs
+LEAST = 10  # seconds
+ROWS = int(os.environ.get("TN_MUTANTS_ROWS", "24"))  # beside those of the file's own table
+PROGRAMS = ("random", "streams", "ranks", "large")
+NAME = r"(?<![\w.\])])[A-Za-z_]\w*(?:\.\w+)*(?:\[\w+\])?"
 # (kind, pattern, what takes its place), in kernels and functions of the device
 FAULTS = [
     ("barrier", r"__sync(?:threads|warp)\([^()]*\);", ";"),
-    ("bound", r"(?<=[\w\])]) < (?=[\w(])", " <= "),
-    ("bound", r"(?<=[\w\])]) >= (?=[\w(])", " > "),
-    ("bound", r" - 1(?=[;,)\]])", ""),
-    ("bound", r" \+ 1(?=[;,)\]])", ""),
+    ("bound", r"(?<=[\w\])]) < (?=[\w(-])", " <= "),
+    ("bound", r"(?<=[\w\])]) > (?=[\w(-])", " >= "),
+    ("bound", r" <= ", " < "),
+    ("bound", r" >= ", " > "),
+    ("bound", r" - 1(?=[;,)\]: ])", ""),
+    ("bound", r" \+ 1(?=[;,)\]: ])", ""),
     ("mask", r"0xffffffffu", "0x7fffffffu"),
     ("mask", r"% 32\b", "% 16"),
     ("mask", r"(?<=[\w)]) && (?=\w)", " || "),
     ("stride", r"TNC_STEP\(\)", "(TNC_STEP() + 1)"),
+    ("stride", r"\+= ((?:gridDim|blockDim)\.\w)", r"+= 1 + \1"),
     ("stride", r"\* (\w+(?:\.\w+)*(?:_step|step|stride)\b)", r"* 2 * \1"),
     ("stride", r"\* (\w+)\.(\w+_row|\w+_col)\b", r"* 2 * \1.\2"),
     ("offset", r"TNC_FIRST\(\)", "(TNC_FIRST() + 1)"),
     ("offset", r"(?<== )begin\b", "begin + 1"),
     ("offset", r"\[i\]", "[i ? i - 1 : i]"),
+    ("swap", rf"({NAME}) - ({NAME})(?![\w(\[.])", r"\2 - \1"),
+    ("swap", rf"({NAME}) / ({NAME})(?![\w(\[.])", r"\2 / \1"),
+    ("tail", r"(?<=; )(\w+) < (\w+(?:\.\w+)*)(?=;)", r"\1 < \2 - 1"),
+    ("tail", r"\((\w+(?:\.\w+)*) \+ (\w+(?:\.\w+)*) - 1\) / \2\b", r"\1 / \2"),
+    ("terms", rf"({NAME}) \* ({NAME}) \+ ({NAME})(?![\w(\[.])", r"\3 * \2 + \1"),
+    ("terms", r"\[(\w+)\]\[(\w+)\]", r"[\2][\1]"),
 ]
-FEW = {"EMU_ORDER": "7", "EMU_BLOCKS": "3"}
-ORDERS = (
-    {"EMU_ORDER": "0"},
-    FEW | {"EMU_LAZY": "1"},
-    FEW | {"TN_LARGER": "6", "TN_QUICK": "1", "EMU_GUARD": "0"},
-)
+FEW = {"EMU_ORDER": "7", "EMU_BLOCKS": "3", "EMU_GUARD": "0"}  # the guard watches the host
+ORDERS = {
+    "samples": {"EMU_ORDER": "0", "EMU_GUARD": "0"},
+    "shuffled": FEW | {"EMU_LAZY": "1"},
+    "larger": FEW | {"TN_LARGER": "6", "TN_QUICK": "1"},
+}
 FLAGS = [
-    *"-x c++ -std=c++17 -O1 -ffp-contract=off -w -DTNI_OBJECTS -Isrc/cuda".split(),
+    *"-x c++ -std=c++17 -O1 -ffp-contract=off -w -DTNI_OBJECTS".split(),
+    "-Isrc/cuda",
+    "-Itests/cuda_host",
     '-DTNC_EMULATION="../../tests/cuda_host/emulation.h"',
 ]
+
+NUMBER = """#include <stdlib.h>
+static const int emu_fault_now = getenv("EMU_FAULT") ? atoi(getenv("EMU_FAULT")) : 0;
+"""
+
+
+# --- faults -------------------------------------------------------------------------------------
 
 
 def device_spans(text):
     """Where functions of the device stand, from their first brace to the last."""
-    for m in re.finditer(r"^(?:template.*\n)?(?:static )?(?:__global__|TNC_FN)", text, re.M):
-        open_at = text.find("{", m.start())
-        depth, at = 1, open_at + 1
+    head = r"^[ \t]*(?:template[^\n]*\n[ \t]*)?(?:static )?(?:__global__|TNC_FN|__device__)[^;{]*\{"
+    for m in re.finditer(head, text, re.M):
+        depth, at = 1, m.end()
         while depth and at < len(text):
             depth += {"{": 1, "}": -1}.get(text[at], 0)
             at += 1
-        yield open_at, at
+        yield m.end(), at - 1
+
+
+class fault:
+    """Text in the place of another in a function of a file, whose body is between begin and end."""
+
+    def __init__(self, kind, path, text, body, place, new):
+        self.kind, self.path, self.text = kind, path, text
+        (self.begin, self.end), (a, z) = body, place
+        self.body = text[self.begin:a] + new + text[z:self.end]
+        self.line = text.count("\n", 0, a) + 1
+        changed = text[:self.begin] + self.body + text[self.end:]
+        self.there, self.here = (t.splitlines()[self.line - 1].strip() for t in (text, changed))
 
 
 def faults_of(path):
-    """[(kind, line, text with the fault, what was there)]"""
-    text, found = open(path).read(), []
+    text, found, seen = open(path).read(), [], set()
+    comments = [m.span() for m in re.finditer(r"/\*.*?\*/|//[^\n]*|^#[^\n]*", text, re.M | re.S)]
     for begin, end in device_spans(text):
         for kind, pattern, new in FAULTS:
             for m in re.finditer(pattern, text[begin:end]):
                 a, z = begin + m.start(), begin + m.end()
-                line = text.count("\n", 0, a) + 1
-                there = text.splitlines()[line - 1].strip()
-                found.append((kind, line, text[:a] + m.expand(new) + text[z:], there))
+                one = fault(kind, path, text, (begin, end), (a, z), m.expand(new))
+                if (begin, one.body) in seen or any(c <= a < e for c, e in comments):
+                    continue
+                seen.add((begin, one.body))
+                if one.body != text[begin:end]:
+                    found.append(one)
     return found
 
 
-def rows_of(path):
+def with_faults(path, faults):
+    """The file's text, with the faults by their numbers; or with one alone, without a choice."""
+    text = open(path).read()
+    for begin in sorted({f.begin for f in faults}, reverse=True):
+        of = [f for f in faults if f.begin == begin]
+        ways = "".join(f"if (emu_fault_now == {f.number}) {{{f.body}}} else " for f in of)
+        now = f"{ways}{{{text[begin:of[0].end]}}}" if of[0].number else of[0].body
+        text = text[:begin] + now + text[of[0].end:]
+    # of a kernel in a header several files have copies, of which the program would have one
+    if path.endswith(".cuh"):
+        text = re.sub(r"^__global__", "static __global__", text, flags=re.M)
+    return text
+
+
+def equivalent():
+    """{(path, what was there, what is)}: paragraphs of path, "- LINE", "+ LINE" and the reason."""
+    found = set()
+    for paragraph in open("tests/cuda_host/equivalent.txt").read().split("\n\n"):
+        lines = [t for t in paragraph.splitlines() if not t.startswith("#")]
+        if not lines:
+            continue
+        if len(lines) < 4 or lines[1][:2] + lines[2][:2] != "- + ":
+            sys.exit("equivalent.txt: PATH, - LINE, + LINE and the reason: " + lines[0])
+        found.add((lines[0], lines[1][2:], lines[2][2:]))
+    return found
+
+
+def draws(files, seed):
+    """All faults, in the order in which they are tried."""
+    chance, by_kind, had = random.Random(seed), {}, {}
+    for path in sorted({f.split(":")[0] for f in files}):
+        lines = {int(f.split(":")[1]) for f in files if f.startswith(path + ":")}
+        for one in faults_of(path):
+            if not lines or one.line in lines:
+                by_kind.setdefault(one.kind, []).append(one)
+    for of in by_kind.values():
+        chance.shuffle(of)
+    kinds = sorted(by_kind)
+    while any(by_kind.values()):
+        kinds = kinds[1:] + kinds[:1]
+        of = by_kind[kinds[0]]
+        if of:
+            one = min(of, key=lambda f: had.get(f.path, 0))
+            of.remove(one)
+            had[one.path] = had.get(one.path, 0) + 1
+            yield one
+
+
+# --- which file is run by what ------------------------------------------------------------------
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def files_map():
+    """{path: [(seconds, row or program with "program_" before it)]}"""
+    path, program = os.path.join(WORK, "files"), os.path.join(OUT, "rows")
+    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(program):
+        said = path + ".new"
+        if os.path.exists(said):
+            os.remove(said)
+        environment = os.environ | ORDERS["samples"] | {"EMU_FILES": said, "TN_QUICK": "1"}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
+        subprocess.run([program], **quiet)
+        text = open(said).read()
+        for name in PROGRAMS:
+            os.remove(said)
+            subprocess.run([os.path.join(OUT, "program_" + name)], **quiet)
+            text += open(said).read().replace("- ", f"program_{name} ", 1)
+        with open(said, "w") as f:
+            f.write(text)
+        os.replace(said, path)
+    found = {}
+    for line in open(path):
+        label, seconds, *files = line.split()
+        for name in files:
+            found.setdefault(name, []).append((float(seconds), label))
+    return found
+
+
+def users(path):
+    """The .cu files that have this one's text in them."""
+    if path.endswith(".cu"):
+        return [path]
+    files = [p for p in sorted(glob.glob("src/cuda/*.cu"))
+             if path in open(os.path.join(OUT, stem(p) + ".d")).read().split()]
+    return files
+
+
+def own_rows(path):
     """The rows of a file's table, by name or by its macro."""
     table = open(path).read()
     table = table[table.rfind("static const tn_device_row"):]
-    names = re.findall(r'\{"(\w+)"', table) + re.findall(r"\b[A-Z]+_(?:ROW|OF)\w*\((\w+)", table)
-    return sorted(set(names))
+    named = re.findall(r'\{"(\w+)"', table)
+    return set(named + re.findall(r"\b[A-Z]+_(?:ROW|OF)\w*\((\w+)", table))
 
 
-def compiled(text, name):
-    source, made = os.path.join(WORK, name + ".cu"), os.path.join(WORK, name + ".o")
-    with open(source, "w") as f:
-        f.write(text)
-    command = [*os.environ.get("CXX", "g++").split(), *FLAGS, "-c", source, "-o", made]
-    done = subprocess.run(command, capture_output=True)
-    return made if done.returncode == 0 else None
+def runs_of(path, by_file):
+    """What runs kernels of a .cu file: [(name, program, arguments, environment)]"""
+    launch, own = sorted(by_file.get(path, [])), own_rows(path)
+    rows = [r for _, r in launch if r in own]
+    rows += [r for _, r in launch if r not in own and not r.startswith("program_")][:ROWS]
+    runs = [(name, "rows", ["row=" + r for r in rows], order)
+            for name, order in ORDERS.items() if rows]
+    return runs + [(r, r, [], {}) for _, r in launch if r.startswith("program_")]
 
 
-def code(path):
-    done = subprocess.run(["objdump", "-d", "-j", ".text", path], capture_output=True, text=True)
-    return "".join(done.stdout.splitlines(True)[3:])
+# --- building and running -----------------------------------------------------------------------
 
 
-def linked(made, path):
-    stem = os.path.splitext(os.path.basename(path))[0]
-    others = [os.path.join(OUT, os.path.splitext(os.path.basename(p))[0] + ".o")
-              for p in glob.glob("src/cuda/*.cu")]
-    others = [o for o in others if os.path.basename(o) != stem + ".o"]
-    others += [os.path.join(OUT, n + ".o") for n in ("tested", "rows", "sample")]
-    program = os.path.join(WORK, "rows")
-    library = os.path.join(os.environ.get("BUILD", "build"), "libtensor.a")
-    command = ["g++", made, *others, library, "-o", program, "-lm", "-pthread", "-ldl"]
+def compiler():
+    return [w for w in os.environ.get("CXX", "g++").split() if not w.endswith("ccache")]
+
+
+def first_header():
+    """What all files begin with, compiled once."""
+    first = os.path.join(WORK, "first.h")
+    with open(first, "w") as f:
+        f.write('#include "cuda.cuh"\n')
+    command = [*compiler(), *FLAGS, "-x", "c++-header", "-c", first, "-o", first + ".gch"]
     subprocess.run(command, check=True)
+
+
+def compiled(user, faults, to):
+    """Assembly of a .cu file in which these faults are, of itself and of headers; None: it does not
+    compile."""
+    folder = os.path.join(WORK, stem(user))
+    os.makedirs(folder, exist_ok=True)
+    for p in [user, *glob.glob("src/cuda/*.cuh")]:
+        with open(os.path.join(folder, os.path.basename(p)), "w") as f:
+            f.write(with_faults(p, [one for one in faults if one.path == p]))
+    first = "" if any(one.path == "src/cuda/cuda.cuh" for one in faults) else "first.h"
+    made = os.path.join(WORK, stem(user) + to)
+    with open(os.path.join(folder, "number.h"), "w") as f:
+        f.write(NUMBER)
+    command = [*compiler(), *FLAGS]
+    if first:
+        command += ["-include", os.path.join(WORK, first)]
+    if faults and faults[0].number:
+        command += ["-include", os.path.join(folder, "number.h")]
+    command += ["-S", os.path.join(folder, os.path.basename(user)), "-o", made]
+    return made if subprocess.run(command, capture_output=True).returncode == 0 else None
+
+
+def linked(made, name):
+    """The program NAME with {file: assembly} in the place of these files."""
+    kept = [os.path.join(OUT, stem(p) + ".o") for p in glob.glob("src/cuda/*.cu") if p not in made]
+    if name == "rows":
+        kept += [os.path.join(OUT, n + ".o") for n in ("tested", "rows", "sample")]
+    elif name == "program_random":  # another object than that of src/cuda/random.cu
+        own = os.path.join(WORK, "test_random.o")
+        subprocess.run(["g++", *FLAGS, "-c", "tests/cuda_host/random.cc", "-o", own], check=True)
+        kept.append(own)
+    else:
+        kept.append(os.path.join(OUT, name.replace("program_", "", 1) + ".o"))
+    program = os.path.join(WORK, name)
+    libraries = [os.path.join(BUILD, "libtensor.a"), "-lm", "-pthread", "-ldl"]
+    subprocess.run(["g++", *made.values(), *kept, *libraries, "-o", program], check=True)
     return program
 
 
-def notices(program, rows):
-    for order in ORDERS:
-        try:
-            done = subprocess.run([program, *("row=" + r for r in rows)], timeout=300,
-                                  env=os.environ | order, capture_output=True)
-        except subprocess.TimeoutExpired:
-            return True
-        if done.returncode:
-            return True
-    return False
+def run(program, arguments, environment, limit):
+    """("passes", "fails", "hangs" or "ends", its seconds of the processor's time)"""
+    def limited():
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = os.environ | {"TN_STOP": "1"} | environment
+    try:
+        done = subprocess.run([program, *arguments], env=environment, capture_output=True,
+                              preexec_fn=limited, timeout=30 * limit)
+        code = done.returncode
+    except subprocess.TimeoutExpired:
+        return "ends", 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if code == -signal.SIGXCPU:
+        return "hangs", seconds
+    if code == -signal.SIGKILL:
+        return "ends", seconds
+    return "fails" if code else "passes", seconds
+
+
+class measure:
+    """Faults in one program, and what was seen of it without one."""
+
+    def __init__(self):
+        self.by_file, self.seconds, self.programs = files_map(), {}, {}
+        self.plain, self.made = {}, {}
+        first_header()
+
+    def build(self, by_user):
+        """Leaves out faults that do not compile."""
+        self.made, self.programs = {}, {}
+        # headers' faults first: of functions that several files have, the first one counts
+        for user in sorted(by_user, key=lambda u: all(f.path == u for f in by_user[u])):
+            made = compiled(user, by_user[user], ".s")
+            if not made:
+                by_user[user] = [f for f in by_user[user] if compiled(user, [f], ".one.s")]
+                made = by_user[user] and compiled(user, by_user[user], ".s")
+            if made:
+                self.made[user] = made
+
+    def program(self, name):
+        if name not in self.programs:
+            self.programs[name] = linked(self.made, name)
+        return self.programs[name]
+
+    def limit(self, name, program, arguments, environment):
+        key = (name, *arguments)
+        if key not in self.seconds:
+            how, seconds = run(self.program(program), arguments, environment, 600)
+            if how != "passes":
+                sys.exit(f"without a fault, {name} {how}: {program} {' '.join(arguments)}")
+            self.seconds[key] = seconds
+        return max(LEAST, TIMES * self.seconds[key])
+
+    def notices(self, user, number):
+        """(how, in which run): "fails" and "hangs" notice it, "ends" does not."""
+        ended = None
+        for name, program, arguments, environment in runs_of(user, self.by_file):
+            limit = self.limit(name, program, arguments, environment)
+            faulty = environment | {"EMU_FAULT": str(number)}
+            how, _ = run(self.program(program), arguments, faulty, limit)
+            if how in ("fails", "hangs"):
+                return how, name
+            ended = how if how == "ends" else ended or how
+        return ended or "is not run", None
+
+    def same_code(self, user, one):
+        if user not in self.plain:
+            self.plain[user] = open(compiled(user, [], ".plain.s")).read()
+        number, one.number = one.number, 0
+        made = compiled(user, [one], ".one.s")
+        one.number = number
+        return open(made).read() == self.plain[user]
+
+
+class tally:
+    """What became of the faults, told as it comes."""
+
+    def __init__(self):
+        self.caught, self.by_run, self.survivors = {}, {}, 0
+
+    def counted(self):
+        return sum(self.caught.values()) + self.survivors
+
+    def add(self, user, one, how, name):
+        where = f"{one.kind}, {one.path}:{one.line}"
+        if user != one.path:
+            where += f" in {user}"
+        if name:
+            self.caught[one.kind] = self.caught.get(one.kind, 0) + 1
+            self.by_run[f"{how} in {name}"] = self.by_run.get(f"{how} in {name}", 0) + 1
+            print(f"{how} in {name}: {where}: {one.here}", flush=True)
+        else:
+            self.survivors += 1
+            print(f"survives ({how}): {where}:\n    - {one.there}\n    + {one.here}", flush=True)
+
+    def end(self):
+        n = sum(self.caught.values())
+        print("caught:", ", ".join(f"{kind} {self.caught[kind]}" for kind in sorted(self.caught)))
+        print("caught as:", ", ".join(f"{r} {self.by_run[r]}" for r in sorted(self.by_run)))
+        ok = n and n * 10 >= 9 * (n + self.survivors)
+        print(f"{n} passed, {0 if ok else max(self.survivors, 1)} failed")
+        return 0 if ok else 1
+
+
+def some(draw, n, by_file, chance):
+    """{file to compile: faults} of n faults, without those that nothing can notice."""
+    by_user, excluded = {}, equivalent()
+    while n:
+        one = next(draw, None)
+        if not one:
+            break
+        among = [u for u in users(one.path) if by_file.get(u)]
+        if among and (one.path, one.there, one.here) not in excluded:
+            by_user.setdefault(chance.choice(among), []).append(one)
+            n -= 1
+    return by_user
 
 
 def main(count, seed, files):
     os.makedirs(WORK, exist_ok=True)
-    chance = random.Random(seed)
-    by_kind = {}
-    left_out = {"src/cuda/random.cu"}  # the host draws for its rows, as the CPU does
-    for path in files or sorted(set(glob.glob("src/cuda/*.cu")) - left_out):
-        rows = rows_of(path)
-        for kind, *fault in faults_of(path) if rows else ():
-            by_kind.setdefault(kind, []).append((path, rows, *fault))
-    for of in by_kind.values():
-        chance.shuffle(of)
-    caught, survivors, plain = {}, [], {}
-    kinds = sorted(by_kind)
-    while sum(caught.values()) + len(survivors) < count and any(by_kind.values()):
-        kind = kinds[0]  # in turn, so that each has its share
-        kinds = kinds[1:] + [kind]
-        if not by_kind[kind]:
-            continue
-        path, rows, line, text, there = by_kind[kind].pop()
-        if path not in plain:
-            plain[path] = code(compiled(open(path).read(), "mutant"))
-        made = compiled(text, "mutant")
-        if not made or code(made) == plain[path]:
-            continue
-        if notices(linked(made, path), rows):
-            caught[kind] = caught.get(kind, 0) + 1
-        else:
-            survivors.append((kind, path, line, there))
-            print(f"survives: {kind}, {path}:{line}: {there}", flush=True)
-    n = sum(caught.values())
-    print("caught:", ", ".join(f"{kind} {caught[kind]}" for kind in sorted(caught)))
-    ok = n * 10 >= 9 * (n + len(survivors))
-    print(f"{n} passed, {0 if ok else len(survivors)} failed")
-    return 0 if ok else 1
+    m, told, chance, number = measure(), tally(), random.Random(seed), 0
+    draw = draws(files or glob.glob("src/cuda/*.cu*"), seed)
+    print(f"seed {seed}", flush=True)
+    while told.counted() < count:
+        by_user = some(draw, count - told.counted(), m.by_file, chance)
+        if not by_user:
+            break
+        for of in by_user.values():
+            for one in of:
+                number += 1
+                one.number = number
+        m.build(by_user)
+        for user, one in [(u, f) for u in by_user for f in by_user[u]]:
+            how, name = m.notices(user, one.number)
+            if name or not m.same_code(user, one):
+                told.add(user, one, how, name)
+    return told.end()
 
 
 if __name__ == "__main__":

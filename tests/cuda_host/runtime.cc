@@ -154,6 +154,15 @@ static void pieces_of_a_cache_are_nan_and_poisoned_in_the_streams_order() {
     CHECK_POISON(TNC_LAUNCH_PLAIN(set, 1, 26, s, a, 1); cudaStreamSynchronize(s));
     emu_piece(a, 0, 512, false, s);
     CHECK_POISON(TNC_LAUNCH_PLAIN(set, 1, 1, s, a, 1); cudaStreamSynchronize(s));
+    if (EMU_ASAN) return;
+    emu_piece(a, 100, 512, true, s);
+    CHECK_STOPS("byte 0 behind a piece of 100 bytes was written",
+                TNC_LAUNCH_PLAIN(set, 1, 26, s, a, 1), emu_piece(a, 0, 512, false, s),
+                cudaStreamSynchronize(s));
+    emu_piece(a, 0, 512, false, s);
+    CHECK_STOPS("byte 0 of memory that nobody had was written",
+                TNC_LAUNCH_PLAIN(set, 1, 1, s, a, 1), emu_piece(a, 100, 512, true, s),
+                cudaStreamSynchronize(s));
 }
 
 /* --- copies ---------------------------------------------------------------------------------- */

@@ -2,6 +2,9 @@
 #include "../device/tested.h"
 #include "../../src/api/cuda.h"
 #include "larger.h"
+#ifdef TNC_EMULATION
+#include "emulation.h"
+#endif
 
 #include <stdio.h>
 
@@ -16,4 +19,11 @@ bool tested_begin(tn_device_id *device, tn_device_id *bare) {
     return true;
 }
 int64_t tested_blocks(void) { return tn_device_memory(tn_device("cuda:0")).used; }
+void tested_row(const tn_row *row) {
+#ifdef TNC_EMULATION
+    emu_files().next(row->name);
+#else
+    (void)row;
+#endif
+}
 int64_t tested_foreign(void) { return 0; }

@@ -9,7 +9,6 @@ cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/cxx
 rm -rf "$out" && mkdir -p "$out" || exit 1
 passed=0 failed=0
-turn=$(printf %s "$TN_SEED" | cksum | cut -d' ' -f1)
 
 count() { # NAME FILE: what a program's last line says
     sum=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$2" 2> /dev/null)

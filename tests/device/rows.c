@@ -1,10 +1,12 @@
 /* rows.c - every row on a device (tested.h), by its own samples: no row is named here.
  *
- *     rows [row=NAME ... | rows=N]
+ *     rows [row=NAME ... | rows=N]    TN_STOP=1: the first failure ends it
  *
  * device  the bits, shapes, strides and devices of the CPU: called plainly, in place, with out=,
- *         with inputs of other layouts, with its gradients and their gradients; or an error that
- *         says that the row, or a row that it calls, has no kernel
+ *         with inputs of other layouts, with elements that are equal, NaN or at the ends of
+ *         integers, with its gradients and their gradients; or an error that says that the row, or
+ *         a row that it calls, has no kernel. What lies between and around the elements of a layout
+ *         is NaN and stays as it is
  * bare    on a device that has kernels for expressions alone, the same bits or an error that says
  *         so; with the fallback the same bits, or an error that says why not
  *
@@ -46,6 +48,7 @@ static bool report(bool ok, const sample *s, const char *what) {
     printf("FAILED %s [%s] %s: %s\n", s->row->name, s->text, tn_dtype_name(s->dtype), what);
     if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
     fflush(stdout);
+    if (getenv("TN_STOP")) exit(1);
     return false;
 }
 
@@ -107,10 +110,47 @@ static bool has_device(const tn_row *row) {
     return false;
 }
 
+static tn_tensor *placed_in(tn_tensor *flat, const tn_tensor *as) {
+    tn_tensor *v = tni_view_of(tni_here(), flat, as->ndim, as->size, as->stride, as->offset, true);
+    if (v) v->edge_version = v->storage->version;
+    return v;
+}
+
+/* t on the device in the layout that it has here, in memory that is NaN (all ones) around it. */
+static tn_tensor *laid_down(tn_tensor *t, tn_device_id device) {
+    const int64_t n = t->storage->bytes / tni_dtype_size(t);
+    tn_tensor *flat = tni_new(tni_here(), t->dtype, 1, &n), *here = NULL;
+    if (flat && n) memset(tni_bytes_at(flat), 0xff, (size_t)(n * tni_dtype_size(t)));
+    if (!flat || !(here = placed_in(flat, t))) return NULL;
+    tni_copy_elements(tni_here(), here, t);
+    flat = tnp_to(flat, device, TN_NO_DTYPE, false, false);
+    return flat ? placed_in(flat, t) : NULL;
+}
+
+/* Whether the memory around t, of laid_down, is as it was. */
+static bool kept_around(tn_tensor *t) {
+    tn_tensor *flat = t->base ? tni_device_down(tni_here(), t->base) : NULL, *own, *nan;
+    if (!flat || !flat->numel) return true;
+    own = placed_in(flat, t);
+    nan = tni_new(tni_here(), t->dtype, t->ndim, t->size);
+    if (!own || !nan) return false;
+    memset(tni_bytes_at(nan), 0xff, (size_t)(nan->numel * tni_dtype_size(nan)));
+    tni_copy_elements(tni_here(), own, nan);
+    for (int64_t i = 0; i < flat->numel * tni_dtype_size(flat); i++)
+        if (tni_bytes_at(flat)[i] != -1) return false;
+    return true;
+}
+static bool all_kept_around(const sample *s) {
+    for (int t = 0; t < s->ntensors; t++)
+        if (!kept_around(s->tensor[t])) return false;
+    return true;
+}
+
 /* The tensors of s on the device, in their layout; a row without tensors gets the option. */
-static bool to_device(sample *s, tn_device_id device) {
+static bool to_device(sample *s, tn_device_id device, bool laid) {
     for (int t = 0; t < s->ntensors; t++) {
-        tn_tensor *by = tnp_to(s->tensor[t], device, TN_NO_DTYPE, false, false);
+        tn_tensor *by = laid ? laid_down(s->tensor[t], device)
+                             : tnp_to(s->tensor[t], device, TN_NO_DTYPE, false, false);
         if (!by) return false;
         sample_replace(s, s->tensor[t], by);
     }
@@ -131,7 +171,7 @@ static bool make_both(sample *cpu, sample *dev, const tn_row *row, int i, tn_dty
     memcpy(under_way_text, cpu->text, sizeof under_way_text);
     if (!cpu->ntensors && !has_device(row)) return false;
     if (layout && (!sample_relayout(cpu, layout) || !sample_relayout(dev, layout))) return false;
-    return to_device(dev, device);
+    return to_device(dev, device, layout != 0);
 }
 
 static bool seeded_call(sample *s, unsigned how, tn_tensor **out, int *n) {
@@ -182,17 +222,19 @@ static bool check_plain(const tn_row *row, int i, tn_dtype dtype, int layout, tn
     if (!report(ok, &dev, "other bits, shape, dtype or device than on the CPU")) return false;
     for (int k = 0; ok && k < n; k++) ok = same_strides(want[k], got[k]);
     report(ok, &dev, "other strides than on the CPU");
+    report(!layout || all_kept_around(&dev), &dev, "writes around its arguments");
     for (int t = 0; ok && t < dev.ntensors; t++)
         ok = !sample_is_written(&dev, t) || same_bits(cpu.tensor[t], dev.tensor[t], device);
     return report(ok, &dev, "an argument that is written has other bits than on the CPU");
 }
 
-static void check_inplace(const tn_row *row, int i, tn_dtype dtype, tn_device_id device) {
+static void check_inplace(const tn_row *row, int i, tn_dtype dtype, int layout,
+                          tn_device_id device) {
     sample cpu, dev;
     tn_tensor *want[OUTS], *got[OUTS];
     int n, m;
     bool ok;
-    if (!(row->forms & TN_INPLACE) || !make_both(&cpu, &dev, row, i, dtype, 0, device) ||
+    if (!(row->forms & TN_INPLACE) || !make_both(&cpu, &dev, row, i, dtype, layout, device) ||
         cpu.value[0].type != TN_T_TENSOR || !seeded_call(&cpu, TN_IN_PLACE, want, &n)) {
         no_error();
         return;
@@ -200,6 +242,7 @@ static void check_inplace(const tn_row *row, int i, tn_dtype dtype, tn_device_id
     ok = seeded_call(&dev, TN_IN_PLACE, got, &m) && got[0] == dev.value[0].as.tensor;
     if (!ok && is_missing(row)) return;
     report(ok && same_bits(want[0], got[0], device), &dev, "in place: other bits than on the CPU");
+    report(!layout || all_kept_around(&dev), &dev, "in place: writes around its arguments");
 }
 
 /* out= tensors of the results' dtype, then of a wider one and column-major: written through a
@@ -350,6 +393,20 @@ static bool check_bare(const tn_row *row, tn_device_id device) {
 
 /* --- main ------------------------------------------------------------------------------------- */
 
+/* Sample i in layouts, and with elements of which many are equal or at the ends of their range. */
+static void check_forms(const tn_row *row, int i, int d, tn_dtype dtype, tn_device_id device) {
+    static const int layouts[] = {SAMPLE_SLICED, SAMPLE_LAST, SAMPLE_MIXED};
+    const int layout = layouts[(i + d) % 3];
+    if (d == 0) check_plain(row, i, dtype, SAMPLE_TRANSPOSED, device);
+    check_plain(row, i, dtype, layout, device);
+    check_inplace(row, i, dtype, layout, device);
+    for (int k = 0; k < 2 && d < 2; k++) {
+        sample_grid = k ? SAMPLE_ENDS : 1 + (i + d) % 4;
+        check_plain(row, i, dtype, 0, device);
+        sample_grid = 0;
+    }
+}
+
 static void walk_row(const tn_row *row, tn_device_id device, bool deep) {
     static const tn_dtype dtypes[] = {TN_F32, TN_I64, TN_BF16, TN_C64, TN_F64};
     const int count = sample_count(row);
@@ -357,11 +414,11 @@ static void walk_row(const tn_row *row, tn_device_id device, bool deep) {
         for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
             const int64_t mark = tn_scope_begin();
             if ((deep || d < 2 || i == 0) && check_plain(row, i, dtypes[d], 0, device)) {
-                check_inplace(row, i, dtypes[d], device);
+                check_inplace(row, i, dtypes[d], 0, device);
                 check_out(row, i, dtypes[d], device);
                 if (d == 0 || d == 3) check_grads(row, i, dtypes[d], device);
-                if (d == 0 && !sample_reads_memory(row) && !sample_draws(row))
-                    check_plain(row, i, dtypes[d], SAMPLE_TRANSPOSED, device);
+                if (!sample_reads_memory(row) && !sample_draws(row))
+                    check_forms(row, i, (int)d, dtypes[d], device);
             }
             tn_scope_end(mark);
         }
@@ -382,6 +439,7 @@ int main(int argc, char **argv) {
         if (rows_take(0, r) && sample_count(row)) {
             rows++;
             ways[way_of(row)]++;
+            tested_row(row);
             walk_row(row, device, getenv("TN_QUICK") == NULL);
             if (bare != TN_NO_DEVICE) refused += check_bare(row, bare);
         }

@@ -313,7 +313,8 @@ static int64_t line_without_memory(const struct line *l) {
 static void allocations_may_fail(void) {
     int64_t points = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        points += line_without_memory(&lines[i]);
+        if (lines[i].call != modules_with) /* each module by itself: tests/ops/memory.c */
+            points += line_without_memory(&lines[i]);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         CHECK(!refused[i].call(1) && tn_error_take(NULL));
         line_keeps_nothing(&refused[i], 1);

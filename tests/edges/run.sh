@@ -33,7 +33,7 @@ run() { # NAME ARGUMENTS...: builds it, its sum
 samples=2
 [ -z "${TN_QUICK:-}" ] || samples=1
 [ -z "${TN_FULL:-}" ] || samples=100
-! rows=$(sample operator 500 200) || run scopes "$samples" $rows
+! rows=$(sample operator 250 200) || run scopes "$samples" $rows
 echo "promise 12: ${sum% *} checks of what outlives the scope in which it was made, every operator in 21 places"
 if [ -z "${TN_ROW:-}" ]; then
     run objects

@@ -1,8 +1,9 @@
 #!/bin/sh
 # What happens when a call is wrong: messages and places from C and C++, every row with spoilt arguments under ASan and
 # UBSan (samples a row: 2, TN_QUICK=1: 1, TN_FULL=1: all), and the unit tests once more in one program over that library
-# (TN_QUICK=1: those whose business is refused calls). It watches: a call that has failed leaves the thread as it was and
-# keeps no memory, and what its text says of functions and arguments is so (texts.c; names.awk for what stands in the source).
+# (those whose business is refused calls, and others by TN_SEED; TN_QUICK=1: without these; TN_FULL=1: all). It watches: a call that has
+# failed leaves the thread as it was and keeps no memory, and what its text says of functions and arguments is so (texts.c; names.awk for
+# what stands in the source).
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/errors
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
@@ -56,7 +57,7 @@ if ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra tests/error
     "${BUILD:-build}/sanitized/libtensor.a" -o "$out/spoilt" -lm -pthread; then
     export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
     part=0 pids=
-    while [ "$part" -lt "$jobs" ] && rows=$(sample operator 500 200); do
+    while [ "$part" -lt "$jobs" ] && rows=$(sample operator 250 200); do
         "$out/spoilt" samples=$samples $rows part=$part/"$jobs" > "$out/spoilt.$part.txt" 2>&1 &
         pids="$pids $!"
         part=$((part + 1))
@@ -77,8 +78,10 @@ fi
 # parallel other threads work on when a call has failed.
 unit_tests() {
     units=$(grep -l '"\(\.\./\)*refused\.h"' tests/unit/*.c | grep -v /io_edges)
-    [ -n "${TN_QUICK:-}" ] || units=$(ls tests/unit/*.c | grep -v -e /base -e /engine -e /nn_train -e /nn_memory -e /special -e /steady -e /lifetimes \
-        -e /realtime -e /frames -e /host_promises -e /plan -e /groups -e /parallel)
+    [ -n "${TN_QUICK:-}" ] || units=$({ echo "$units"; drawn 40 $(ls tests/unit/*.c |
+        grep -v -e /base -e /engine -e /nn_train -e /nn_memory -e /special -e /steady -e /lifetimes \
+        -e /realtime -e /frames -e /host_promises -e /plan -e /groups -e /parallel) | tr ' ' '\n'; } | sort -u)
+    [ -n "${TN_QUICK:-}" ] || echo "sample: TN_SEED=$TN_SEED, unit tests:" $(for unit in $units; do basename "$unit" .c; done) | fold -s -w 160
     mkdir -p "$out/unit"
     say() { printf '%s\n' "$@"; }
     {

@@ -30,7 +30,6 @@ compiles() { # NAME ARCH FLAGS...
 }
 
 files=$(ls src/cuda/*.cu)
-turn=$(printf %s "$TN_SEED" | cksum | cut -d' ' -f1)
 if [ -n "${TN_FULL:-}" ]; then
     for file in $files; do
         for arch in sm_80 sm_90 sm_100; do compiles "$(basename "$file" .cu)-$arch" $arch -DTNI_OBJECTS -c "$file"; done

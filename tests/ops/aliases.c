@@ -143,10 +143,12 @@ static bool same_places(const place *a, const place *b) {
            memcmp(a->at, b->at, (size_t)a->numel * sizeof *a->at) == 0;
 }
 
-/* Whether input p may be exactly the written tensor (TN_INPLACE, TN_ALIAS in docs/rows.md). */
-static bool may_be_written(const place *p) {
+/* Whether input p may be exactly the tensor t that is written (docs/rows.md). */
+static bool may_be_written(const place *p, const place *t) {
     const tn_row *row = m.s.row;
     if (row->rules) return true;
+    if (!t->from && !row->look && !(row->forms & TN_MOVES) && !(row->gen->props & TN_PROP_MUTATED))
+        return true; /* made apart */
     if (!(row->forms & TN_INPLACE)) return false;
     return p->first || (m.inplace && row->forms & TN_ALIAS);
 }
@@ -163,7 +165,7 @@ static bool may_be_done(bool *same) {
             const place *p = &m.p[k];
             if (k == i || !share(t, p)) continue;
             if (m.s.row->compose && !p->written) continue; /* is written when all has been read */
-            if (p->written || !may_be_written(p) || !same_places(t, p)) may = false;
+            if (p->written || !may_be_written(p, t) || !same_places(t, p)) may = false;
             *same = true;
         }
     }

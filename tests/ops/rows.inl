@@ -131,8 +131,6 @@ DIFFERS("operator", "im2col", "parameter padding", false, "",
         "required there; 0 as F.unfold has it")
 DIFFERS("operator", "im2col", "parameter stride", false, "",
         "required there; 1 as F.unfold has it")
-DIFFERS("operator", "index_add", "call", false, "",
-        "torch cuts the fraction off alpha where the tensors are integers")
 DIFFERS("operator", "instance_norm", "call", false, "eps=0.0",
         "eps must be positive, as that of batch_norm")
 DIFFERS("operator", "interpolate", "parameter align_corners", false, "",

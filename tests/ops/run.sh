@@ -43,31 +43,31 @@ depth() { # QUICK DEFAULT FULL
 }
 
 [ $# -gt 0 ] || set -- forms writes missing meta replay layout grad_in_place
-for lane in "$@"; do part walk operator 1000,300 walk "$lane"; done
-part walk operator 250,60 walk grad
-part batched operator 150,60 batched
-part memory row 200,200 memory $(depth samples=1 samples=0 samples=0)
+for lane in "$@"; do part walk operator 300,300 walk "$lane"; done
+part walk operator 150,60 walk grad
+part batched operator 100,60 batched
+part memory row 100,100 memory $(depth samples=1 samples=0 samples=0)
 part loads module 200 loads
 part groups - 0 groups
-part fused operator 1000,300 fused
-part far operator 1000,300 far
+part fused operator 300,300 fused
+part far operator 300,300 far
 part indexing - 0 indexing $(full count=2000000)
 part views - 0 views $(full count=2000000)
-part aliases operator 300,100 aliases count=$(depth 10 40 1000)
-part twin operator 1000,300 twin
-part replayed operator 1000,300 replayed
-part sizes operator 150,60 sizes depth=$(depth 0 1 2)
+part aliases operator 150,100 aliases count=$(depth 10 40 1000)
+part twin operator 300,300 twin
+part replayed operator 300,300 replayed
+part sizes operator 30,30 sizes depth=$(depth 0 1 2)
 part oracle operator 1000 oracle tests/oracle/data
 part grids operator 1000 oracle tests/oracle/data grids=tests/oracle/grids
 part pairs operator 1000,300 pairs tests/oracle/pairs
 part mpairs module 200 mpairs tests/oracle/mpairs
-part vectors operator 1000 vectors step=$(depth 30 9 1)
-part special operator 150,60 special places=$(depth 1 3 67)
-part dtypes operator 1000,300 dtypes step=1
+part vectors operator 300 vectors step=$(depth 30 9 1)
+part special operator 100,60 special places=$(depth 1 3 67)
+part dtypes operator 300,300 dtypes step=1
 
 # Failing allocations once more over the library that watches failed calls.
 sanitized
-if rows=$(sample row 150 40); then
+if rows=$(sample row 100 40); then
     ${cc} -std=gnu99 -O1 -g -DTNI_OBJECTS -DTNI_COUNT_POLLS $sanitize -I"$out" $(sources memory sample msample) "$build/sanitized/libtensor.a" \
         -lm -pthread -o "$out/watched" || stop "the watched part does not build"
     program=$out/watched

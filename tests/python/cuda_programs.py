@@ -357,10 +357,155 @@ def streams_and_gradients():
     raises(RuntimeError, "the tensor is on cpu", lambda: torch.ones(1).record_stream(a))
 
 
+def graph_steps(captured):
+    """The loss and weights of steps: one that warms up, then three, with a graph or without."""
+    torch.manual_seed(4)
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Dropout(0.4), Net6()).cuda()
+    x, y = torch.arange(6).cuda(), torch.arange(6).cuda() % 2
+    step = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+    def run():
+        step.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        step.step()
+        return loss
+
+    found = [run().item()]
+    if captured:
+        before = [p.tolist() for p in net.parameters()]
+        g = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(g):
+            assert torch.cuda.is_current_stream_capturing()
+            loss = run()
+        assert not torch.cuda.is_current_stream_capturing()
+        assert [p.tolist() for p in net.parameters()] == before  # nothing was computed
+        places = [loss.data_ptr(), *(p.data_ptr() for p in net.parameters())]
+    for i in range(3):
+        x.copy_(torch.arange(6) + i)
+        if captured:
+            g.replay()
+        else:
+            loss = run()
+        found.append(loss.item())
+    if captured:
+        assert places == [loss.data_ptr(), *(p.data_ptr() for p in net.parameters())]
+        assert len(g.pool()) == 2
+        g.reset()
+        raises(RuntimeError, "without a preceding successful capture", g.replay)
+    return found, [p.tolist() for p in net.parameters()]
+
+
+class Net6(torch.nn.Module):
+    """Linear, tanh, batch norm, Linear."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm = torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8)
+        self.b = torch.nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.b(self.norm(self.a(x).tanh()))
+
+
+def graphs():
+    want = graph_steps(False)
+    assert len(set(want[0])) == 4
+    assert graph_steps(True) == want
+
+
+def graph_refusals():
+    cuda = torch.cuda
+    x, host, made = torch.ones(3, device="cuda"), torch.zeros(3), []
+    g = cuda.CUDAGraph()
+    raises(RuntimeError, "captured on a non-default stream", g.capture_begin)
+    raises(RuntimeError, "no capture into this graph is under way", g.capture_end)
+    raises(RuntimeError, "CUDAGraph::replay without a preceding", g.replay)
+    raises(RuntimeError, "CUDAGraph::pool() without a preceding", g.pool)
+    side = cuda.Stream()
+    with cuda.stream(side):
+        raises(RuntimeError, "Unknown capture error mode", lambda: g.capture_begin((0, 1), "none"))
+        g.capture_begin(pool=cuda.graph_pool_handle(), capture_error_mode="relaxed")
+        waits = [x[0].item, x.tolist, x.cpu, x.nonzero, cuda.synchronize, lambda: repr(x)]
+        waits += [lambda: bool(x[0] > 0), lambda: host.copy_(x), lambda: x[x > 0], side.synchronize]
+        for wait in waits:
+            raises(NotImplementedError, "", wait)
+        raises(RuntimeError, "already owns", g.capture_begin)
+        raises(RuntimeError, "already in progress", cuda.CUDAGraph().capture_begin)
+        made.append(x + torch.tensor([1.0, 2.0, 3.0], device="cuda"))
+        made.append(host.add_(1).sum().item())  # of the CPU, at once and no part of the graph
+        with cuda.stream(cuda.Stream()):
+            raises(RuntimeError, "must end on the same stream", g.capture_end)
+        g.capture_end()
+    g.replay()
+    assert made[0].tolist() == [2, 3, 4] and made[1] == 3 and host.tolist() == [1] * 3
+    x.fill_(5)
+    g.replay()
+    assert made[0].tolist() == [6, 7, 8] and host.tolist() == [1] * 3
+    empty = cuda.CUDAGraph()
+    try:
+        with cuda.graph(empty, stream=side):
+            assert cuda.current_stream() is side
+            raise KeyError("within")
+    except KeyError:
+        assert not cuda.is_current_stream_capturing()
+        assert cuda.current_stream() is cuda.default_stream()
+    raises(RuntimeError, "without a preceding", empty.replay)
+    adam = torch.optim.Adam([x.requires_grad_()])
+    x.grad = torch.ones_like(x)
+    with cuda.graph(empty):
+        raises(RuntimeError, "capturable is False", adam.step)
+    errors = []
+
+    def elsewhere():
+        try:
+            g.replay()
+        except RuntimeError as e:
+            errors.append(str(e))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert "must belong to this thread" in errors[0]
+
+
+def graphed_callables():
+    torch.manual_seed(8)
+    plain = Net().cuda()
+    net, x = copy.deepcopy(plain), torch.randn(5, 4).cuda()
+    assert torch.cuda.make_graphed_callables(net, (torch.randn(5, 4).cuda(),)) is net
+
+    def scaled(a, b):
+        return {"sum": a + b, "product": a * b}
+
+    sample = tuple(torch.ones(5, 2, device="cuda", requires_grad=True) for _ in range(2))
+    (graphed,) = torch.cuda.make_graphed_callables((scaled,), (sample,))
+    for i in range(3):
+        for n in (plain, net):
+            n.zero_grad()
+        a, b = plain(x + i), net(x + i)
+        ca, cb = (torch.full((5, 2), 2.0 + i, device="cuda", requires_grad=True) for _ in range(2))
+        one, other = scaled(a, ca), graphed(b, cb)
+        assert torch.equal(a, b) and one.keys() == other.keys()
+        assert all(torch.equal(one[k], other[k]) for k in one)
+        (one["sum"] * one["product"]).sum().backward()
+        (other["sum"] * other["product"]).sum().backward()
+        assert torch.equal(ca.grad, cb.grad)
+        for p, q in zip(plain.parameters(), net.parameters(), strict=True):
+            assert torch.equal(p.grad, q.grad)
+    net.eval()
+    assert torch.equal(net(x[:2]), plain(x[:2]))  # the other mode is no graph
+    hooked = Net().cuda()
+    hooked.register_forward_hook(lambda *_: None)
+    make = torch.cuda.make_graphed_callables
+    raises(AssertionError, "must not have hooks", lambda: make(hooked, (x,)))
+    raises(AssertionError, "only Tensors", lambda: make(scaled, (1, x)))
+
+
 PROGRAMS = (
     tensors, arithmetic, training, modules, current_device, facts, memory, files, pickles,
     other_libraries, errors, fork, loading,
-    streams, events, streams_and_gradients,
+    streams, events, streams_and_gradients, graphs, graph_refusals, graphed_callables,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -782,3 +782,16 @@ def test_increment_version_counts_a_write_and_makes_none():
     torch.autograd.graph.increment_version(y)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.sum().backward()
+
+
+def test_a_view_from_before_its_base_became_a_leaf():
+    a = torch.ones(2, 3)
+    view, part = a[:], a[0]
+    part.add_(1)
+    a.requires_grad_()
+    for t in (a, view, part):
+        with pytest.raises(RuntimeError, match="leaf Variable that requires grad is being used in"):
+            t.add_(5)
+    with torch.no_grad():
+        view.add_(5)
+    assert a.tolist() == [[7.0] * 3, [6.0] * 3]

@@ -155,3 +155,46 @@ def test_resizing_to_the_same_shape_keeps_strides_and_splits_name_dimensions():
         torch.tensor_split(torch.tensor(1.0), 2)
     with pytest.raises(RuntimeError, match="<= 2 sparse and 0 dense dimensions, but got 2 sparse"):
         torch.rand(2, 3, 4).to_sparse(2).t()
+
+
+def test_what_is_given_back_as_it_is():
+    for t in (torch.ones(2, 3), torch.ones(2, 3, dtype=torch.int64), torch.ones(2, 3) > 0):
+        for same in (t.conj(), torch.conj(t), torch.real(t), t.flatten(1, 1),
+                     torch.flatten(t, 0, 0), t.flatten(start_dim=-1)):  # fmt: skip
+            assert same is t
+    row = torch.ones(4)
+    assert row.flatten() is row and row.ravel() is row and torch.ravel(row) is row
+    z = torch.ones(2, dtype=torch.complex64)
+    for other in (z.conj(), torch.conj(z), torch.real(z)):
+        assert other is not z
+    t, one = torch.ones(2, 3), torch.tensor(1.0)
+    flat = t.flatten()
+    assert flat.shape == (6,) and flat._is_view() and flat.data_ptr() == t.data_ptr()
+    assert one.flatten().shape == (1,) and t.t().flatten().data_ptr() != t.data_ptr()
+    assert torch.arange(10)[::2].ravel().is_contiguous()
+
+    class Other(torch.Tensor):
+        pass
+
+    assert type(t.as_subclass(Other).flatten(1, 1)) is Other
+
+
+def test_copies_of_views_into_tensors():
+    a, out = torch.arange(4.0), [torch.empty(2), torch.empty(2)]
+    for f, args in ((torch.split_copy, (2,)), (torch.split_with_sizes_copy, ([2, 2],))):
+        assert f(a, *args, out=out) is None
+        assert [t.tolist() for t in out] == [[0, 1], [2, 3]]
+    torch.unbind_copy(a.view(2, 2) + 5, out=out)
+    assert out[1].tolist() == [7, 8]
+    with pytest.raises(RuntimeError, match="out= argument of size 4, got size 2"):
+        torch.split_copy(a, 1, out=out)
+
+
+def test_tensors_of_places_to_split_at():
+    t = torch.arange(6)
+    assert [p.tolist() for p in t.tensor_split(torch.tensor([1, 4]))] == [[0], [1, 2, 3], [4, 5]]
+    assert len(t.tensor_split(torch.tensor(3))) == 3
+    for places, said in ((torch.tensor(1.1), "dtype of long, but got Float"),
+                         (torch.tensor([[1]]), "one-dimensional tensor, but got a")):  # fmt: skip
+        with pytest.raises(RuntimeError, match=said):
+            t.tensor_split(places)

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Arguments at the ends of their ranges for every row, random programs against a reference model, damaged files and
 # failing disks, under ASan and UBSan with the caches bypassed. Tuples a row: 40, TN_QUICK=1: 5, TN_FULL=1: 500 by the
-# compiler and 500 by clang. Programs: 20,000 (3,000; 300,000), files likewise.
+# compiler and 500 by clang. Programs: 8,000 (3,000; 300,000), files likewise.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/random
 mkdir -p "$out"
 . tests/shared.sh
 passed=0 failed=0
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
-count=20000 tuples=40 more=
+count=8000 tuples=40 more=
 [ -z "${TN_QUICK:-}" ] || count=3000 tuples=5
 if [ -n "${TN_FULL:-}" ]; then
     count=300000 tuples=500
@@ -64,7 +64,7 @@ calls() { # COMPILER
     mkdir -p "$to"
     prepare "$compiler" "$objects" $chosen
     part=0 pids=
-    while [ -x "$to/calls" ] && [ "$part" -lt "$jobs" ] && rows=$(sample row 500 300); do
+    while [ -x "$to/calls" ] && [ "$part" -lt "$jobs" ] && rows=$(sample row 200 200); do
         "$to/calls" 1 $tuples $rows part=$part/"$jobs" > "$to/calls.$part" 2>&1 &
         pids="$pids $!"
         part=$((part + 1))

@@ -324,9 +324,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     if (!dtype) dtype = whole ? TN_I64 : tni_tensors(f->block->context)->default_dtype;
     if (dtype == TN_BOOL || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "\"arange_cpu\" not implemented for '%s'", tn_dtype_name(dtype));
-    /* A step such as 0.5 is 0 as an int64. */
-    if (by == 0 || (dtype == TN_I64 && range_whole(step) == 0))
-        return tn_fail(f, TN_INVALID, "step must be nonzero");
+    if (by == 0) return tn_fail(f, TN_INVALID, "step must be nonzero");
     if (from - from != 0 || to - to != 0 || by != by)
         return tn_fail(f, TN_INVALID, "unsupported range: %g -> %g", from, to);
     if (by > 0 ? to < from : to > from)

@@ -161,9 +161,11 @@ typedef struct dft_place {
     char *at;
     int64_t step, apart;
 } dft_place;
+/* The radix of the next stage; 16: of two stages at once. */
+static int64_t dft_next(int64_t rest) { return rest % 16 ? dft_next_radix(rest) : 16; }
 static int dft_stage_count(int64_t n) {
     int count = 0;
-    for (; n > 1; n /= dft_next_radix(n)) count++;
+    for (; n > 1; n /= dft_next(n)) count++;
     return count;
 }
 /* The stages of a transform of length n of `side` columns, from x to y; room: as many rows twice.
@@ -176,7 +178,7 @@ static void dft_stages(const dft_plan *p, const dft_table *w, int64_t n, int64_t
     s.re = s.root_re = w->re, s.im = s.root_im = w->im, s.n = w->n;
     for (int i = 0; rest > 1; i ^= 1) {
         dft_place to = room[i];
-        s.r = dft_next_radix(rest);
+        s.r = dft_next(rest);
         s.m = rest / s.r;
         if (s.m == 1) to = y;
         s.wide = done, s.side = side, s.p_step = before * done;

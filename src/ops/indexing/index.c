@@ -34,6 +34,10 @@ TN_PRIV bool tni_index_range_or(tn_frame *f, const tn_tensor *index, int64_t low
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             int64_t v = tni_index_at(w.at[0] + i * w.row[0], index->dtype);
+            if (size == 0)
+                return tn_fail(f, code,
+                               "index %lld is out of bounds for dimension with size 0, number %d",
+                               (long long)v, d);
             if (v < low || v >= size)
                 return tn_fail(f, code,
                                "index %lld is out of bounds for dimension %d with size %lld",

@@ -243,9 +243,21 @@ static reduce_grads reduce_extreme_grads(tn_gradient *g, const tn_scatter_reduce
     to.part = tnp_mul(theirs, tnp_gather(each, a->dim, index, false));
     return to;
 }
+/* The product of the others of each zero of src where two meet: all that is not 0, times the other
+ * one. It is 0, but its own gradient is not; of more than two even that is. */
+static tn_tensor *reduce_of_two(tn_gradient *g, const tn_scatter_reduce_args *a, tn_tensor *part,
+                                tn_tensor *zero) {
+    tn_tensor *self = g->in[0], *index = g->in[1], *both, *rest;
+    both = tnp_masked_fill_scalar(part, tnp_logical_not(zero), tn_int(0));
+    both = tnp_scatter_add(tnp_zeros_like(self, TN_NO_DTYPE, TN_NO_DEVICE), a->dim, index, both);
+    both = tnp_sub(tnp_gather(both, a->dim, index, false), part, 1);
+    rest = tnp_masked_fill_scalar(part, zero, tn_int(1));
+    rest = tnp_scatter_reduce(self, a->dim, index, rest, "prod", a->include_self);
+    return tnp_mul(both, tnp_gather(rest, a->dim, index, false));
+}
 /* The product of all others. Where one element is 0 it is the product with 1 in its place; where
  * several of src are, each has gradient 0. */
-static reduce_grads reduce_prod_grads(tn_gradient *g, const tn_scatter_reduce_args *a) {
+static reduce_grads reduce_prod_grads(tn_gradient *g, const tn_scatter_reduce_args *a, bool again) {
     tn_tensor *d = g->incoming[0], *self = g->in[0], *index = g->in[1], *y = g->out[0];
     tn_tensor *part = reduce_part(g->in[2], index), *zero, *zeros, *single, *rest, *others;
     reduce_grads to = {NULL, NULL};
@@ -265,9 +277,15 @@ static reduce_grads reduce_prod_grads(tn_gradient *g, const tn_scatter_reduce_ar
     rest = tnp_masked_fill_scalar(part, zero, tn_int(1));
     y = tnp_gather(tnp_mul(d, tni_conj_of(y)), a->dim, index, false);
     to.part = tnp_where(single, others, tnp_div(y, tni_conj_of(rest)));
+    if (!again) return to;
+    others = tni_conj_of(reduce_of_two(g, a, part, zero));
+    others = tnp_mul(tnp_gather(d, a->dim, index, false), others);
+    zero = tnp_logical_and(zero, tnp_eq_scalar(zeros, tn_int(2)));
+    to.part = tnp_where(zero, others, to.part);
     return to;
 }
-static void scatter_reduce_grad(tn_gradient *g) {
+/* again: the gradients may be differentiated. */
+static void reduce_grad(tn_gradient *g, bool again) {
     TN_ARGS(scatter_reduce, a, g);
     tn_tensor *d = g->incoming[0];
     const reduce_way way = reduce_way_of(a->reduce);
@@ -276,7 +294,7 @@ static void scatter_reduce_grad(tn_gradient *g) {
         to.self = d;
         to.part = g->want[2] ? tnp_gather(d, a->dim, g->in[1], false) : NULL;
     } else if (way == REDUCE_PROD) {
-        to = reduce_prod_grads(g, a);
+        to = reduce_prod_grads(g, a, again);
     } else {
         to = way == REDUCE_MEAN ? reduce_mean_grads(g, a) : reduce_extreme_grads(g, a);
     }
@@ -284,6 +302,8 @@ static void scatter_reduce_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, to.self);
     if (g->want[2]) tni_scatter_give(g, to.part);
 }
+static void scatter_reduce_grad(tn_gradient *g) { reduce_grad(g, true); }
+static void scatter_reduce_fused(tn_gradient *g) { reduce_grad(g, false); }
 /* A copy of self with out[index[i][j]][j] combined with src[i][j] for dim 0, and likewise for other
  * dims: reduce is sum, prod, mean, amax or amin. Without include_self an element of self does not
  * count where one of src comes. Means of integers are rounded down. The gradient of amax and amin
@@ -297,6 +317,7 @@ TN_OPERATOR(
     .forms = TN_OUT | TN_INPLACE | TN_LEADING,
     .needs = "self:self,index,src,result src:self,index,src,result", .check = scatter_reduce_check,
     .look = tni_gather_look, .run = scatter_reduce_run, .grad = scatter_reduce_grad,
+    .fused = scatter_reduce_fused,
     .sample = "(5,3) 0 (7,3):i64<5 (7,3) sum | (3,5) 1 (2,9):i64<5 (3,9) prod | (4) 0 (6):i64<4 "
               "(6) mean | (5,3) -1 (4,3):i64<3 (4,3) amax | () 0 ():i64<1 () amin | (2,3) 0 "
               "(0,3):i64<2 (0,3) sum | (5):i64 0 (9):i64<5 (9):i64 mean include_self=False | "

@@ -149,8 +149,9 @@ static bool index_add_check(tn_frame *f) {
     bool fits;
     int d;
     TN_NOTE(tni_dim_note, note, f);
+    /* A fraction is cut off beside integers; beside bools alpha is one itself. */
     if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add") ||
-        !tni_double_fits(f, "alpha", a->alpha, self->dtype))
+        (self->dtype != TN_BOOL && !tni_double_fits(f, "alpha", trunc(a->alpha), self->dtype)))
         return false;
     if (self->dtype != source->dtype)
         return tn_fail(f, TN_TYPE,
@@ -215,13 +216,15 @@ static void index_add_run(tn_frame *f) {
     int64_t size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS];
     TN_NOTE(tni_dim_note, note, f);
     const int d = note->dim;
+    const double alpha = out->dtype == TN_BOOL ? a->alpha != 0 : a->alpha;
     tni_walk w;
     pair[0] = &slice[0];
     pair[1] = &slice[1];
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (out->numel == 0 || source->numel == 0) return;
+    if (out->dtype == TN_BOOL && alpha == 0) return;
     /* One thread, in the index's order: sums at a place do not depend on the number of threads. */
-    if (a->alpha == 1 && out->flags & source->flags & TNI_CONTIGUOUS && out->ndim == source->ndim) {
+    if (alpha == 1 && out->flags & source->flags & TNI_CONTIGUOUS && out->ndim == source->ndim) {
         index_add_rows(out, index, source, d);
         return;
     }
@@ -231,10 +234,10 @@ static void index_add_run(tn_frame *f) {
         tni_walk_start(&w, slice[0].ndim, size, pair, 2);
         for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
             /* Without a factor rows are added by vector code. */
-            if (a->alpha == 1)
+            if (alpha == 1)
                 tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
             else
-                index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, a->alpha);
+                index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, alpha);
         }
     }
 }
@@ -254,8 +257,7 @@ TN_OPERATOR(
     index_add,
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     TN_DOC(.shapes = "self (5, 3), index (n), source (n, 3) -> (5, 3)",
-           .example = "tn_index_add_(x, 0, rows, v)",
-           .differs = "call: torch cuts the fraction off alpha where the tensors are integers"),
+           .example = "tn_index_add_(x, 0, rows, v)"),
     .forms = TN_OUT | TN_INPLACE, .needs = "source:index", .check = index_add_check,
     .look = index_select_look, .run = index_add_run, .grad = index_add_grad,
     .sample = "(5,3) 0 (4):i64<5 (4,3) | (2,3,4) 1 (5):i64<3 (2,5,4) alpha=0.5 | (3) -1 (2):i32<3 "
