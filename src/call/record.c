@@ -23,6 +23,15 @@ static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
     return tni_move(b, t, 0);
 }
 
+/* A ghost dies with its gradient; of it rows read the shape alone. */
+static tn_tensor *record_ghost(tni_block *b, const tn_tensor *ghost) {
+    tn_tensor *t = tni_header(b, ghost->dtype, ghost->ndim, ghost->size, NULL);
+    if (!t) return NULL;
+    tni_set_device(t, ghost->device);
+    t->flags |= TNI_GHOST;
+    return tni_move(b, t, 0);
+}
+
 static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
     /* Outputs, given tensors and inputs are counted: they must outlive the user's scopes. */
     memset((void *)r->f.in, 0, (size_t)f->nin * sizeof *r->f.in); /* what a failure releases */
@@ -33,9 +42,10 @@ static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
     }
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
-        /* A number's tensor dies with the call; it gets one of its own. */
+        /* These die with the call, which gets others of its own. */
         if (t && t->flags & TNI_STACK) {
-            if (!(r->f.in[i] = record_number(b, t))) return false;
+            r->f.in[i] = t->flags & TNI_GHOST ? record_ghost(b, t) : record_number(b, t);
+            if (!r->f.in[i]) return false;
         } else {
             r->f.in[i] = t;
             tni_retain(t);

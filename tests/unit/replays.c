@@ -95,6 +95,20 @@ static void a_replay_copies_what_it_overwrites_again(void) {
     }
 }
 
+/* The gradient of ceil makes zeros as its input, of which only the shape is known. */
+static void a_replay_has_gradients_that_know_shapes_alone(void) {
+    TN_SCOPE {
+        tn_tensor *w = tn_requires_grad(of(3, 1.5));
+        tn_recording *r;
+        CHECK(tn_record_begin());
+        CHECK(tn_backward(tn_sum(tn_add(tn_ceil(w), w))));
+        r = tn_record_end();
+        CHECK(at(tn_grad_of(w), 2) == 1);
+        CHECK(tn_zero_(tn_grad_of(w)) && tn_replay(r) && at(tn_grad_of(w), 0) == 1);
+        tn_recording_free(r);
+    }
+}
+
 static void data_are_exchanged_where_all_can_see_it(void) {
     static double fixed[2] = {3, 4};
     tn_wrap_options o;
@@ -279,6 +293,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_write_through_a_temporary_runs_again),
         CHECK_TEST(a_replay_looks_at_its_indices_again),
         CHECK_TEST(a_replay_copies_what_it_overwrites_again),
+        CHECK_TEST(a_replay_has_gradients_that_know_shapes_alone),
         CHECK_TEST(data_are_exchanged_where_all_can_see_it),
         CHECK_TEST(gradients_of_another_kind_are_added_all_the_same),
         CHECK_TEST(scopes_are_left_with_what_is_taken_along),
