@@ -87,6 +87,7 @@ typedef struct py_generator {
 typedef struct py_state {
     PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module, *memory_format;
     PyTypeObject *sparse; /* NULL: tensorh._sparse has not been imported */
+    PyObject *dual_text;  /* writes dual tensors; NULL: outside their level */
     /* of a hook, a grad_fn, what it keeps, ctx of a Function */
     PyTypeObject *handle, *node, *saved, *context;
     PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
@@ -2444,7 +2445,9 @@ static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
         return NULL;
     if (made && !py_to_device(made, &id)) return Py_DECREF(made), NULL;
     list = py_device_list(true);
-    /* takes the reference; entry 0 is below all blocks */
+    /* takes the reference; entry 0 is below all blocks. In a block it also acts at once */
+    if (list && made && PyList_Size(list) > 1)
+        PyList_SetItem(list, PyList_Size(list) - 1, Py_NewRef(made));
     if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
     if (!list) Py_XDECREF(made);
     py_device_tell();
@@ -8363,6 +8366,7 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     /* written behind the library's back */
     tn_touch(t);
+    if (n.asked == tn_dtype_of(t)) return t;
     as = tnp_to_dtype(t, n.asked, false, false);
     tn_free(t);
     return as;
@@ -9717,6 +9721,13 @@ static PyObject *py_tensor_repr(PyObject *self) {
     tn_print_options o = py_printing;
     PyObject *type = NULL, *r;
     const char *name = NULL;
+    if (py.dual_text && tn_needs_grad(py_of(self))) {
+        PyObject *f = Py_NewRef(py.dual_text);
+        r = PyObject_CallFunctionObjArgs(f, self, NULL);
+        Py_DECREF(f);
+        if (r != Py_None) return r;
+        Py_DECREF(r);
+    }
     if (!py_is_exact(self)) {
         if (!(type = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__")) ||
             !(name = PyUnicode_AsUTF8AndSize(type, NULL)))
@@ -15418,12 +15429,23 @@ static PyObject *py_about_printing(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* _write_duals(f): within a level of forward mode f gives the text of dual tensors, None of others;
+ * f is None at its end. */
+static PyObject *py_about_duals(PyObject *self, PyObject *f) {
+    PyObject *was = py.dual_text;
+    (void)self;
+    py.dual_text = f == Py_None ? NULL : Py_NewRef(f);
+    Py_XDECREF(was);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef py_convert_functions[] = {
     {"is_tensor", py_about_is_tensor, METH_O, "whether obj is a Tensor"},
     {"get_default_dtype", py_about_get_default_dtype, METH_NOARGS, "dtype of new floating tensors"},
     {"set_default_dtype", py_about_set_default_dtype, METH_O, "sets it; floating only"},
     {"promote_types", py_about_promote, METH_VARARGS, "the dtype that a result of both has"},
     {"_set_printing", py_about_printing, METH_VARARGS, NULL},
+    {"_write_duals", py_about_duals, METH_O, NULL},
     {"_raw", py_convert_raw, METH_O, NULL},
     {"_memory_bytes", py_convert_bytes, METH_O, NULL},
     {NULL, NULL, 0, NULL}};

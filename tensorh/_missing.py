@@ -149,7 +149,7 @@ WHOLE = {
     "torch.nested": "left out on purpose: there are no nested layouts",
     "torch.export": _COMPILER, "torch.fx": _COMPILER, "torch.compiler": _COMPILER,
     "torch.jit": _COMPILER, "torch.onnx": _COMPILER,
-    "torch.cuda": "graphs and mixed precision of CUDA are planned",
+    "torch.cuda": "other names of CUDA are planned",
     "torch.accelerator": "see torch.cuda for streams, events, graphs and mixed precision",
 }  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.

@@ -311,12 +311,23 @@ static PyObject *py_about_printing(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* _write_duals(f): within a level of forward mode f gives the text of dual tensors, None of others;
+ * f is None at its end. */
+static PyObject *py_about_duals(PyObject *self, PyObject *f) {
+    PyObject *was = py.dual_text;
+    (void)self;
+    py.dual_text = f == Py_None ? NULL : Py_NewRef(f);
+    Py_XDECREF(was);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef py_convert_functions[] = {
     {"is_tensor", py_about_is_tensor, METH_O, "whether obj is a Tensor"},
     {"get_default_dtype", py_about_get_default_dtype, METH_NOARGS, "dtype of new floating tensors"},
     {"set_default_dtype", py_about_set_default_dtype, METH_O, "sets it; floating only"},
     {"promote_types", py_about_promote, METH_VARARGS, "the dtype that a result of both has"},
     {"_set_printing", py_about_printing, METH_VARARGS, NULL},
+    {"_write_duals", py_about_duals, METH_O, NULL},
     {"_raw", py_convert_raw, METH_O, NULL},
     {"_memory_bytes", py_convert_bytes, METH_O, NULL},
     {NULL, NULL, 0, NULL}};

@@ -259,7 +259,9 @@ static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
         return NULL;
     if (made && !py_to_device(made, &id)) return Py_DECREF(made), NULL;
     list = py_device_list(true);
-    /* takes the reference; entry 0 is below all blocks */
+    /* takes the reference; entry 0 is below all blocks. In a block it also acts at once */
+    if (list && made && PyList_Size(list) > 1)
+        PyList_SetItem(list, PyList_Size(list) - 1, Py_NewRef(made));
     if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
     if (!list) Py_XDECREF(made);
     py_device_tell();

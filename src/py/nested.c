@@ -270,6 +270,7 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     /* written behind the library's back */
     tn_touch(t);
+    if (n.asked == tn_dtype_of(t)) return t;
     as = tnp_to_dtype(t, n.asked, false, false);
     tn_free(t);
     return as;

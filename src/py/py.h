@@ -65,6 +65,7 @@ typedef struct py_generator {
 typedef struct py_state {
     PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module, *memory_format;
     PyTypeObject *sparse; /* NULL: tensorh._sparse has not been imported */
+    PyObject *dual_text;  /* writes dual tensors; NULL: outside their level */
     /* of a hook, a grad_fn, what it keeps, ctx of a Function */
     PyTypeObject *handle, *node, *saved, *context;
     PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */

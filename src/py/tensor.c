@@ -264,6 +264,13 @@ static PyObject *py_tensor_repr(PyObject *self) {
     tn_print_options o = py_printing;
     PyObject *type = NULL, *r;
     const char *name = NULL;
+    if (py.dual_text && tn_needs_grad(py_of(self))) {
+        PyObject *f = Py_NewRef(py.dual_text);
+        r = PyObject_CallFunctionObjArgs(f, self, NULL);
+        Py_DECREF(f);
+        if (r != Py_None) return r;
+        Py_DECREF(r);
+    }
     if (!py_is_exact(self)) {
         if (!(type = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__")) ||
             !(name = PyUnicode_AsUTF8AndSize(type, NULL)))

@@ -8,8 +8,8 @@ from .._C import Tensor
 
 _METHODS = {}
 _NO_FUNCTIONS = {
-    "Tensor", "both", "function", "listed", "lower", "members", "method", "promote_types", "wide",
-    "with_out", "written",
+    "Tensor", "beta_first", "both", "function", "listed", "lower", "members", "method",
+    "promote_types", "wide", "with_out", "written",
 }  # fmt: skip
 _NUMBERS = (bool, int, float, complex)
 _OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}  # as NumPy's
@@ -20,6 +20,7 @@ def function(f, first=None, skip=0):
     first parameter, `skip`: parameters before those that messages count."""
     name = f.__name__ if f.__module__ != "tensorh.linalg" else "linalg_" + f.__name__
     wanted, names = _wanted(f, first), _names(f)
+    older = getattr(getattr(f, "plain", f), "older", None)
 
     def call(*args, **kwargs):
         if kwargs:
@@ -30,6 +31,8 @@ def function(f, first=None, skip=0):
                 given += a
         if _C._has_torch_function(given):
             return _C._handle_torch_function(call, given, args, kwargs)
+        if older is not None:
+            args, kwargs = older(name, args, kwargs)
         for at, parameter, kinds in wanted:
             if at < len(args):
                 if not isinstance(args[at], kinds):
@@ -42,6 +45,27 @@ def function(f, first=None, skip=0):
     call.__name__, call.__doc__, call.__wrapped__ = f.__name__, f.__doc__, f
     call.__qualname__, call.__module__ = f.__qualname__, f.__module__
     return call
+
+
+def beta_first(f):
+    """f, which also takes torch's older forms f(beta, input, [alpha,] a, b) and, as a method,
+    x.f(beta, [alpha,] a, b)."""
+    f.older = _factors_named
+    return f
+
+
+def _factors_named(name, args, kwargs):
+    if not 4 <= len(args) <= 5 or not kwargs.keys() <= {"out"}:
+        return args, kwargs
+    first, second, *rest = args
+    alpha = rest.pop(0) if len(rest) == 3 else 1
+    input, beta = (second, first) if isinstance(first, _NUMBERS) else (first, second)
+    if not (isinstance(beta, _NUMBERS) and isinstance(alpha, _NUMBERS)):
+        return args, kwargs
+    from .._overloads import _deprecated
+
+    _deprecated(name)
+    return (input, *rest), {"beta": beta, "alpha": alpha, **kwargs}
 
 
 def _names(f):

@@ -228,8 +228,7 @@ def random_(self, *bounds, generator=None, **named):
     (lying,) = _as_it_lies(self)
     r = _C.randint(low, high, lying.shape, generator=generator, dtype=_C.int64, device=self.device)
     r = r ^ low if full else r
-    lying.copy_(r + shift if shift else r)
-    return self
+    return _filled("Random", self, r + shift if shift else r)
 
 
 @method
@@ -237,9 +236,28 @@ def bernoulli_(self, p=0.5, *, generator=None):
     """1 with probability p, else 0, in place; a tensor p is drawn in its own dtype."""
     if not isinstance(p, Tensor):
         return _C._row("bernoulli_")(self, p, generator=generator)
-    lying, p = _as_it_lies(self, p.expand(self.shape))
-    lying.copy_(_C.bernoulli(p.contiguous(), generator=generator))
-    return self
+    _, lying = _as_it_lies(self, p.expand(self.shape))
+    return _filled("Bernoulli", self, _C.bernoulli(lying.contiguous(), generator=generator), p)
+
+
+def _filled(name, self, drawn, *others):
+    """self with the numbers drawn as it lies; self as it was, and others, get gradients of zero."""
+    if not (_C.is_grad_enabled() and any(t.requires_grad for t in (self, *others))):
+        _as_it_lies(self)[0].copy_(drawn)
+        return self
+    from ..autograd.function import Function
+
+    def forward(ctx, self, drawn, *others):
+        _as_it_lies(self)[0].copy_(drawn)
+        ctx.mark_dirty(self)
+        ctx.like = [None if t is None else (t.shape, t.dtype) for t in (self, None, *others)]
+        return self
+
+    def backward(ctx, g):
+        return tuple(t and _C.zeros(t[0], dtype=t[1], device=g.device) for t in ctx.like)
+
+    of = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(name, (Function,), of).apply(self, drawn.detach(), *others)
 
 
 def _as_it_lies(x, *others):

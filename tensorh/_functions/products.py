@@ -6,7 +6,7 @@ from math import prod as _prod
 from .. import _C
 from .._C import Tensor, promote_types
 from ._casts import lower
-from ._marks import both, function, members
+from ._marks import beta_first, both, function, members
 from ._out import with_out, written
 from .dtypes import _kind, _scalar_type
 from .shapes import _dim, _tensors_of
@@ -50,6 +50,7 @@ def kron(input, other: Tensor):
 
 @both
 @with_out
+@beta_first
 def addmv(input, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * (mat @ vec)."""
     _check_same("addmv", input, mat, vec)
@@ -58,6 +59,7 @@ def addmv(input, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
 
 @both
 @with_out
+@beta_first
 def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * outer(vec1, vec2)."""
     product = _C.outer(vec1, vec2)
@@ -72,6 +74,7 @@ def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
 
 @both
 @with_out
+@beta_first
 def baddbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * bmm(batch1, batch2)."""
     input, batch1, batch2 = lower(input, batch1, batch2)
@@ -81,6 +84,7 @@ def baddbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
 
 @both
 @with_out
+@beta_first
 def addbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
     input, batch1, batch2 = lower(input, batch1, batch2)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .. import _vmap as _batches
+from .._functions.settings import _printing
 from ..func import _leaves_of, _ordinary, _pull
 
 __all__ = [
@@ -34,6 +35,7 @@ def enter_dual_level():
     if _duals is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _duals, _current_level = [], 0
+    _C._write_duals(_text)
     return 0
 
 
@@ -49,6 +51,7 @@ def exit_dual_level(*, level=None):
         )
     _duals, _current_level = None, -1
     _given.clear()
+    _C._write_duals(None)
 
 
 class dual_level:
@@ -95,6 +98,17 @@ def make_dual(tensor, tangent, *, level=None):
         _duals.append((dual, _ordinary(tangent).to(tensor.dtype)))
         _given[id(dual)] = dual, tangent, dual._version
     return dual
+
+
+def _text(t):
+    """repr of a dual tensor, which is that of its primal and its tangent; None of another."""
+    primal, tangent = unpack_dual(t)
+    if tangent is None:
+        return None
+    text, more = repr(primal)[:-1], f"tangent={tangent}"
+    width = len(text) - text.rfind("\n") + len(more) + 3
+    joint = ", " if width <= _printing["linewidth"] else ",\n" + " " * (text.index("(") + 1)
+    return text + joint + more + ")"
 
 
 def _primal(t):

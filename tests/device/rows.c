@@ -1,12 +1,13 @@
 /* rows.c - every row on a device (tested.h), by its own samples: no row is named here.
  *
- *     rows [row=NAME ... | rows=N]    TN_STOP=1: the first failure ends it
+ *     rows [row=NAME ... | rows=N]    TN_STOP=1: the first failure ends it; TN_CAPTURED=1: captures
+ *                                     on other devices than the null one, too
  *
  * device  the bits, shapes, strides and devices of the CPU: called plainly, in place, with out=,
  *         with inputs of other layouts, with elements that are equal, NaN or at the ends of
- *         integers, with its gradients and their gradients; or an error that says that the row, or
- *         a row that it calls, has no kernel. What lies between and around the elements of a layout
- *         is NaN and stays as it is
+ *         integers, with its gradients and their gradients, captured and then replayed; or an
+ *         error that says that the row, or a row that it calls, has no kernel. What lies between
+ *         and around the elements of a layout is NaN and stays as it is
  * bare    on a device that has kernels for expressions alone, the same bits or an error that says
  *         so; with the fallback the same bits, or an error that says why not
  *
@@ -359,6 +360,52 @@ static void check_grads(const tn_row *row, int i, tn_dtype dtype, tn_device_id d
     }
 }
 
+/* Whether the pending error says that the host reads what is captured; then it is taken. */
+static bool is_read(void) {
+    tn_error_info e;
+    if (!tn_error_peek(&e) || e.code != TN_UNSUPPORTED || !strstr(e.message, "captured"))
+        return false;
+    no_error();
+    return true;
+}
+/* Nothing is left of what the first replay has made, but in views and what the call was given. */
+static void spoil(const sample *s, tn_tensor **out, int n) {
+    for (int k = 0; k < n; k++) {
+        bool shared = !out[k] || out[k]->flags & (TNI_VIEW | TNI_REQUIRES);
+        for (int t = 0; t < s->ntensors && !shared; t++)
+            shared = out[k]->storage == s->tensor[t]->storage;
+        if (!shared && tn_is_contiguous(out[k])) tnp_zero_(out[k]);
+    }
+}
+/* Captured, and carried out by two replays, with its gradients or without. */
+static void check_captured(const tn_row *row, int i, tn_dtype dtype, bool grads,
+                           tn_device_id device) {
+    sample cpu, dev;
+    tn_tensor *want[OUTS], *got[OUTS];
+    tn_recording *r;
+    int n = 0, m = 0, replays = 2;
+    bool ok = make_both(&cpu, &dev, row, i, dtype, 0, device) &&
+              (grads ? sample_grads(&cpu, TN_PLAIN, want) : seeded_call(&cpu, TN_PLAIN, want, &n));
+    no_error();
+    if (!ok || !tn_capture_begin()) return;
+    ok = grads ? sample_grads(&dev, TN_PLAIN, got) : seeded_call(&dev, TN_PLAIN, got, &m);
+    r = tn_record_end();
+    if (grads) n = m = cpu.ntensors;
+    for (int t = 0; t < dev.ntensors; t++)
+        if (sample_is_written(&dev, t)) replays = 1;
+    for (int k = 0; ok && k < replays; k++) {
+        tn_manual_seed(7);
+        ok = tn_replay(r) && n == m;
+        for (int j = 0; ok && j < n; j++) ok = same_bits(want[j], got[j], device);
+        spoil(&dev, got, m);
+    }
+    tn_recording_free(r);
+    if (!ok && (is_read() || is_missing(row))) return;
+    report(ok, &dev,
+           grads ? "gradients captured: others than on the CPU"
+                 : "captured: other bits than on the CPU");
+}
+
 /* --- a device without kernels ----------------------------------------------------------------- */
 
 /* The first sample on bare:0: true if it is refused without the fallback. */
@@ -410,6 +457,7 @@ static void check_forms(const tn_row *row, int i, int d, tn_dtype dtype, tn_devi
 static void walk_row(const tn_row *row, tn_device_id device, bool deep) {
     static const tn_dtype dtypes[] = {TN_F32, TN_I64, TN_BF16, TN_C64, TN_F64};
     const int count = sample_count(row);
+    const bool captures = getenv("TN_CAPTURED") || !strcmp(tn_device_name(device), "null:0");
     for (int i = 0; i < count; i++)
         for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
             const int64_t mark = tn_scope_begin();
@@ -417,6 +465,8 @@ static void walk_row(const tn_row *row, tn_device_id device, bool deep) {
                 check_inplace(row, i, dtypes[d], 0, device);
                 check_out(row, i, dtypes[d], device);
                 if (d == 0 || d == 3) check_grads(row, i, dtypes[d], device);
+                for (int grads = 0; d == 0 && captures && grads < 2; grads++)
+                    check_captured(row, i, dtypes[d], grads != 0, device);
                 if (!sample_reads_memory(row) && !sample_draws(row))
                     check_forms(row, i, (int)d, dtypes[d], device);
             }

@@ -415,6 +415,30 @@ def test_bernoulli_draws_a_tensor_of_probabilities_in_its_dtype(dtype):
     with pytest.raises((RuntimeError, NotImplementedError)):
         torch.empty(20).bernoulli_(torch.tensor(1))
 
+@pytest.mark.parametrize("draw", [
+    lambda y, q: y.random_(), lambda y, q: y.random_(5), lambda y, q: y.random_(2, 9),
+    lambda y, q: y.bernoulli_(0.3), lambda y, q: y.bernoulli_(q),
+])  # fmt: skip
+def test_what_is_drawn_over_has_gradients_of_zero(draw):
+    torch.manual_seed(3)
+    q = torch.full((2, 3), 0.4)
+    want = draw(torch.ones(2, 3), q)
+    for turned in (False, True):
+        torch.manual_seed(3)
+        x, q = torch.ones(2, 3).requires_grad_(), torch.full((3,), 0.4).requires_grad_()
+        y = torch.cat((x, x))[1:3] if turned else x * 2
+        assert draw(y, q) is y and y.requires_grad and torch.equal(y, want)
+        y.sum().backward()
+        assert x.grad.abs().sum() == 0 and (q.grad is None or not q.grad.any())
+    with pytest.raises(RuntimeError, match="leaf"):
+        draw(x, q)
+    with torch.no_grad():
+        assert draw(x, q).is_leaf
+    z = torch.zeros(2, 3).bernoulli_(q)
+    z.sum().backward()
+    assert z.requires_grad and q.grad.tolist() == [0, 0, 0]
+
+
 def test_random_bounds():
     x = torch.empty(1000)
     assert 0 <= x.random_(3, 7).min() and x.max() == 6
@@ -500,3 +524,11 @@ def test_devices_that_are_refused(args, error, text):
 def test_what_pickles_call_takes_a_name_alone():
     with pytest.raises(TypeError, match="a name"):
         torch._C._device(torch.device("cpu"))
+
+
+def test_new_tensors_are_no_views():
+    for data in (1, True, 1.5, 1j, [1, 2], [[1.5]], []):
+        for dtype in (None, torch.complex128) if data == 1j else (None, torch.float64):
+            t = torch.tensor(data, dtype=dtype)
+            assert not t._is_view() and t._base is None
+            assert t.view(-1)._base is t

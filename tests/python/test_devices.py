@@ -52,6 +52,18 @@ def test_makers_follow_the_default(name):
     assert make().device.type == "meta"
 
 
+def test_a_default_set_in_a_block_acts_at_once():
+    with torch.device("meta"):
+        torch.set_default_device("cpu")
+        assert torch.ones(1).device.type == "cpu"
+        with torch.device("meta"):
+            torch.set_default_device(None)
+            assert torch.ones(1).device.type == "meta"
+            torch.set_default_device("meta")
+        assert torch.ones(1).device.type == "cpu"
+    assert torch.ones(1).device.type == "meta" == torch.get_default_device().type
+
+
 def test_what_has_a_tensor_keeps_its_place():
     x = torch.ones(2, 3)
     with torch.device("meta"):

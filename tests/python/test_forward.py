@@ -133,3 +133,20 @@ def test_gradcheck_sees_a_wrong_tangent():
         torch.autograd.gradcheck(Wrong.apply, (x,), check_forward_ad=True, check_backward_ad=False)
     assert torch.autograd.gradcheck(lambda a, b: (a * b[0], b.exp()), (x, z), check_forward_ad=True)
     assert torch.autograd.gradgradcheck(torch.exp, (z,), check_fwd_over_rev=True)
+
+
+def test_the_text_of_dual_tensors():
+    """As torch 2.15 writes them."""
+    x, t = torch.ones(2), torch.tensor([3.0, 4.0])
+    with fwAD.dual_level():
+        d = fwAD.make_dual(x, t)
+        assert repr(d) == "tensor([1., 1.], tangent=tensor([3., 4.]))"
+        assert str(d * 2) == "tensor([2., 2.], tangent=tensor([6., 8.]))"
+        assert repr(x) == "tensor([1., 1.])"
+        own = torch.ones(2, requires_grad=True)
+        assert repr(own) == "tensor([1., 1.], requires_grad=True)"
+        long = repr(fwAD.make_dual(torch.ones(9), torch.ones(9)))
+        assert long == f"tensor({torch.ones(9).tolist()}".replace(".0", ".") + (
+            ",\n       tangent=tensor([1., 1., 1., 1., 1., 1., 1., 1., 1.]))"
+        )
+    assert repr(d) == "tensor([1., 1.], requires_grad=True)"

@@ -38,7 +38,19 @@ def test_a_number_before_the_tensors():
     assert torch.addmm(0.5, m, 2, m, m).tolist() == [[4.5, 4.5]] * 2
     assert m.addmm(0.5, m, m).tolist() == torch.addmm(0.5, m, m, m).tolist() == [[2.5, 2.5]] * 2
     assert m.clone().addmm_(3, 2, m, m).tolist() == [[7, 7]] * 2
+    e = torch.ones(1, 2, 2)
+    assert torch.addmv(2, a, 3, m, b).tolist() == a.addmv(2, 3, m, b).tolist() == [17, 25]
+    assert torch.addmv(2, a, m, b).tolist() == a.clone().addmv_(2, m, b).tolist() == [7, 15]
+    assert torch.addr(2, m, 3, a, b).tolist() == [[8, 11], [32, 47]]
+    assert m.addr(2, a, b).tolist() == m.clone().addr_(2, a, b).tolist() == [[4, 5], [12, 17]]
+    assert torch.baddbmm(2, e, 3, e, e).tolist() == e.clone().baddbmm_(2, 3, e, e).tolist()
+    assert torch.baddbmm(2, e, 3, e, e, out=e) is e and e.tolist() == [[[8, 8], [8, 8]]]
+    assert torch.addbmm(2, m, 3, e, e).tolist() == [[386, 386]] * 2
+    assert m.addbmm(2, e, e).tolist() == [[130, 130]] * 2
     for wrong in (
+        lambda: torch.addmv(2, 3, m, b),
+        lambda: torch.addmv(2, a, m, b, alpha=3),
+        lambda: torch.addr(a, 2, 3, a, b, b),
         lambda: a.addcmul("1", a, b),
         lambda: a.addcmul(a, 0.5, b),
         lambda: torch.addmm(0.5, 2, m, m),
