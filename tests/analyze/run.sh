@@ -3,7 +3,8 @@
 # cppcheck, clang-tidy; a look at how memory is asked for; 32-bit builds of the tests; unsigned
 # arithmetic that wraps and conversions that lose. A finding is mended, or stands in `allowed`, one
 # line with the reason.
-#     TN_FULL=1    cppcheck over all rooms, clang-tidy over call and autograd, too; unit tests on 32 bits, wrapping arithmetic
+# Of the files a run takes some, by TN_SEED, and those that were changed.
+#     TN_FULL=1    all files; cppcheck over all rooms, clang-tidy over call and autograd, too; unit tests on 32 bits, wrapping arithmetic
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/analyze
@@ -17,6 +18,8 @@ need cppcheck clang-tidy -m32
 hand=$(ls src/*/*.c src/*/*/*.c | grep -vE '^src/(gen|kernels|py)/') # kernels are checked by their values, src/py by the lane python
 core=$(ls src/base/*.c src/tensor/*.c src/io/*.c)
 [ -z "${TN_FULL:-}" ] || core=$(ls src/base/*.c src/tensor/*.c src/io/*.c src/call/*.c src/autograd/*.c)
+analyzed=$(drawn 70 $hand) read_by_tidy=$(drawn 14 $core)
+echo "sample: TN_SEED=$TN_SEED; gcc: $(echo $analyzed | sed 's|src/||g; s|[.]c||g'); clang-tidy: $read_by_tidy" | fold -s -w 160
 reasons() { awk -F ' [|] ' -v tool="$1" '$1 == tool && NF == 3 { print $2 }' "$here/allowed"; }
 
 # findings TOOL FILE: lines `path:line: text`; each is allowed by a line of that tool, or fails
@@ -52,7 +55,8 @@ findings size "$out/asked.log"
 # --- analyzers ------------------------------------------------------------------------------------
 export out
 if have gcc; then
-    each $hand | xargs -P "$jobs" -n 1 sh -c '
+    rm -f "$out"/one/gcc.*
+    each $analyzed | xargs -P "$jobs" -n 1 sh -c '
         gcc -std=c99 -O1 -DTNI_OBJECTS -fanalyzer -c "$1" -o /dev/null \
             2> "$out/one/gcc.$(echo "$1" | tr / _)"' one
     cat "$out"/one/gcc.* | grep -E '^[^ ]*: (warning|error):' > "$out/gcc.log"
@@ -74,7 +78,7 @@ else
 fi
 if have clang-tidy; then
     checks="-*,bugprone-*,clang-analyzer-*,cert-*$(reasons tidy-check | sed 's/^/,-/' | tr -d '\n')"
-    each $core | xargs -P "$jobs" -n 4 sh -c '
+    each $read_by_tidy | xargs -P "$jobs" -n 4 sh -c '
         checks=$1 && shift
         clang-tidy --quiet --checks="$checks" "$@" -- -std=c99 -DTNI_OBJECTS \
             > "$out/one/tidy.$$" 2> "$out/one/tidy.$$.err"' tidy "$checks"
@@ -90,7 +94,7 @@ fi
 explained=$(grep -vE '^#|^$' "$here/allowed" | awk -F ' [|] ' 'NF == 3 && length($3) > 9' | grep -c .)
 unexplained=$(($(grep -cvE '^#|^$' "$here/allowed") - explained))
 failed=$((failed + unexplained))
-echo "promise 23:$tools over $(each $hand | grep -c .) files: $failed findings," \
+echo "promise 23:$tools over $(each $analyzed | grep -c .) files: $failed findings," \
     "$allowed false ones under $explained lines with a reason, $unexplained without"
 
 # check NAME COMMAND...: a program that must end with 0
@@ -116,9 +120,9 @@ try_programs() { # PREFIX COUNT COMPILER FLAGS: torch's values, the forms, rando
         "$@" -std=gnu99 -DTNI_OBJECTS -w -I"$out" ${program#* } "$out/$kind/libtensor.a" \
             -o "$out/$kind/${program%% *}" -lm -pthread || failed=$((failed + 1))
     done
-    check "$kind-oracle" "$out/$kind/oracle" tests/oracle/data $(sample operator 300)
-    check "$kind-forms" "$out/$kind/walk" forms $(sample operator 300)
-    check "$kind-calls" "$out/$kind/calls" 1 $((count / 50)) $(sample row 300)
+    check "$kind-oracle" "$out/$kind/oracle" tests/oracle/data $(sample operator 200)
+    check "$kind-forms" "$out/$kind/walk" forms $(sample operator 200)
+    check "$kind-calls" "$out/$kind/calls" 1 $((count / 50)) $(sample row 200)
     check "$kind-programs" "$out/$kind/programs" 1 "$count"
 }
 units() { # PREFIX COMPILER FLAGS
@@ -132,13 +136,15 @@ units() { # PREFIX COMPILER FLAGS
 }
 objects() { # PREFIX COMPILER AND FLAGS
     kind=$1 && shift
-    [ "$(cat "$out/$kind.flags" 2> /dev/null)" = "$*" ] || rm -rf "${out:?}/$kind"
-    echo "$*" > "$out/$kind.flags"
-    make -s -j"$jobs" objects BUILD="$out/$kind" CC="$*" CFLAGS="-O1 -g" OPTABLE="$build/tools/optable" \
+    [ "$(cat "$out/$kind.flags" 2> /dev/null)" = "$* $level" ] || rm -rf "${out:?}/$kind"
+    echo "$* $level" > "$out/$kind.flags"
+    make -s -j"$jobs" objects BUILD="$out/$kind" CC="$*" CFLAGS="$level" OPTABLE="$build/tools/optable" \
         > "$out/$kind.make" 2>&1 || { cat "$out/$kind.make"; failed=$((failed + 1)); }
     [ ! -s "$out/$kind.make" ] || cat "$out/$kind.make"
 }
 before=$failed
+level="-O0 -g1 -DTN_ISA_ONLY_SCALAR" # soon compiled; instruction sets on 32 bits: the lane compile
+[ -z "${TN_FULL:-}" ] || level="-O1 -g"
 
 # --- 32 bits --------------------------------------------------------------------------------------
 kernel=/usr/include/x86_64-linux-gnu # where Debian keeps the kernel's headers that -m32 needs, too
@@ -156,7 +162,7 @@ if $narrow "$out/probe.c" -o "$out/probe" 2> "$out/probe.err"; then
         sane= watched=
     fi
     objects bits32 $narrow $sane
-    try_programs bits32 $count $narrow $sane -O1
+    try_programs bits32 $count $narrow $sane ${level% -D*}
     if [ -n "${TN_FULL:-}" ]; then # as they are: some count what the caches do
         objects units32 $narrow
         units units32 $narrow -O1

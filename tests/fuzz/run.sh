@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every format that takes a stranger's bytes: the corpus of each is replayed under ASan and UBSan, then libFuzzer looks for
-# more, where clang has it: as many inputs as take some seconds a format, drawn by TN_SEED, so that a run can be repeated; TN_QUICK=1: the
-# corpora alone, TN_FULL=1: 15 times as many.
+# more, where clang has it, in three of the formats: as many inputs as take some seconds, drawn by TN_SEED, so that a run can be
+# repeated; TN_QUICK=1: the corpora alone, TN_FULL=1: all formats, 15 times as many.
 # FUZZ_KEEP=1 merges what was found into tests/fuzz/corpus/FORMAT.tar, as little as keeps the coverage. An input that must be taken is
 # named valid-*, one that must be refused refused-*; to add one, put it into build/fuzz/corpus/FORMAT and run with FUZZ_PACK=1.
 cd "$(dirname "$0")/../.." || exit 1
@@ -69,7 +69,7 @@ fuzzer() { # instrumented: the rooms that read; what calculates is the library's
     make -s -j"$jobs" BUILD="$out/clang" CC="$clang" \
         CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" $objects > "$out/make.log" 2>&1 ||
         { cat "$out/make.log"; return 1; }
-    printf '%s\n' $formats | xargs -P "$jobs" -I @ $clang $flags -fsanitize=fuzzer,address,undefined \
+    printf '%s\n' $fuzzed | xargs -P "$jobs" -I @ $clang $flags -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all tests/fuzz/@.c tests/fuzz/fuzz.c $objects $others -o "$out/fuzz-@" -lm -pthread
 }
 if [ "$times" != 0 ]; then
@@ -77,17 +77,18 @@ if [ "$times" != 0 ]; then
     find_clang || { echo "left out: fuzzing, which wants a clang with libFuzzer"; times=0; }
 fi
 if [ "$times" != 0 ]; then
-    for format in $formats; do
+    fuzzed=$(drawn 3 $formats)
+    for format in $fuzzed; do
         rm -rf "$out/found-$format" "$out/fuzz-$format"
         mkdir -p "$out/found-$format"
     done
     fuzzer || failed=$((failed + 1))
-    printf '%s\n' $runs | xargs -P "$jobs" -n 1 sh -c '
+    for run in $runs; do ! among "${run%=*}" "$fuzzed" || echo "$run"; done | xargs -P "$jobs" -n 1 sh -c '
         out=$1 seed=$2 times=$3 format=${4%=*} runs=${4#*=}
         "$out/fuzz-$format" -seed="$seed" -runs=$((runs * times)) -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
             -artifact_prefix="$out/$format." "$out/found-$format" "$out/corpus/$format" > "$out/$format.log" 2>&1
         echo $? > "$out/$format.status"' fuzz "$out" "$seed" "$times"
-    for format in $formats; do
+    for format in $fuzzed; do
         count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$format.log")
         coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$out/$format.log" | tail -1)
         inputs=$((inputs + ${count:-0}))

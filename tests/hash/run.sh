@@ -2,6 +2,7 @@
 # Same seed, same bits: one SHA-256 for any number of threads, instruction set, compiler, level of
 # optimization, byte order and library of mathematics. Beyond x86-64 the programs run in emulators:
 # there a run takes the parts of the hash that are quick.
+# A run takes -O2 of the first compiler, one more of compilers and levels, one target and files for contraction, by TN_SEED.
 #     TN_QUICK=1   -O2 of the first compiler, and the furthest from it: scalar code of the last at -O0
 #     TN_FULL=1    all levels, 0 (what a context takes), 1, 2, 3, 8 threads, all targets, all parts
 cd "$(dirname "$0")/../.." || exit 1
@@ -42,8 +43,12 @@ quick) levels="-O0 -O2" counts="1 2" ;;
 sample) levels="-O0 -O2" counts="1 3" ;;
 full) levels="-O0 -O2 -O3" counts="0 1 2 3 8" ;;
 esac
+one_more=$(drawn 1 $(for cc in $names; do for level in $levels; do [ $cc$level = "$first-O2" ] || echo "$cc$level"; done; done))
+targets=$(drawn 1 aarch64 s390x) # as the lane compile
+[ $depth != sample ] || echo "sample: $first-O2, $one_more, $targets, TN_SEED=$TN_SEED"
 for cc in $names; do
     for level in $levels; do
+        [ $depth != sample ] || among "$cc$level" "$first-O2 $one_more" || continue
         isas="scalar avx2 avx512 neon" threads=$counts
         if [ $depth = quick ]; then
             case $cc$level in
@@ -81,8 +86,8 @@ emulated="random net"
 kernel=/usr/include/x86_64-linux-gnu # -m32 needs the kernel's headers of x86-64
 case $depth in
 sample)
-    elsewhere aarch64 yes aarch64-linux-gnu-gcc qemu-aarch64 neon "$emulated" -O1 -static -Wall -Wextra # as the lane compile has them
-    elsewhere s390x yes s390x-linux-gnu-gcc qemu-s390x scalar "$emulated" -O1 -static -Wall -Wextra
+    ! among aarch64 "$targets" || elsewhere aarch64 yes aarch64-linux-gnu-gcc qemu-aarch64 neon "$emulated" -O1 -static -Wall -Wextra # as the lane compile has them
+    ! among s390x "$targets" || elsewhere s390x yes s390x-linux-gnu-gcc qemu-s390x scalar "$emulated" -O1 -static -Wall -Wextra
     ;;
 full)
     elsewhere aarch64-O0 yes aarch64-linux-gnu-gcc qemu-aarch64 "neon scalar" "$emulated" -O0 -static
@@ -163,7 +168,7 @@ esac
 if [ -n "$fused" ] && [ "$failed" = 0 ]; then
     : > "$out/contracted"
     export machine first
-    for source in src/*/*.c src/*/*/*.c; do
+    for source in $(drawn 60 src/*/*.c src/*/*/*.c); do
         case $source in src/kernels/* | src/py/*) continue ;; esac
         grep -q '[a-z0-9_)] [*] .*[-+]\|[-+] .* [*] \|[-+]= .* [*] ' "$source" || continue
         contraction "$first" "$machine" fast "$source" > "$out/fast"
