@@ -15,9 +15,11 @@ nothing. Not counted are faults that do not compile, compile to the same code, o
 equivalent.txt with the reason why nothing can notice them.
 
 Prints each fault and "N passed, M failed": it fails if fewer than nine of ten are caught. What it
-needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_ROWS: rows for a file."""
+needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_SECONDS: for rows beside
+those of a file's own table."""
 
 import glob
+import hashlib
 import os
 import random
 import re
@@ -25,13 +27,16 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 BUILD = os.environ.get("BUILD", "build")
 OUT = os.path.join(BUILD, "cuda_host")
 WORK = os.path.join(OUT, "mutants")
 TIMES = 8  # the time of a program without the fault, after which one with it hangs
 LEAST = 10  # seconds
-ROWS = int(os.environ.get("TN_MUTANTS_ROWS", "24"))  # beside those of the file's own table
+JOBS = int(os.environ.get("TN_MUTANTS_JOBS", "1"))
+SECONDS = float(os.environ.get("TN_MUTANTS_SECONDS", "2"))
 PROGRAMS = ("random", "streams", "ranks", "large")
 NAME = r"(?<![\w.\])])[A-Za-z_]\w*(?:\.\w+)*(?:\[\w+\])?"
 # (kind, pattern, what takes its place), in kernels and functions of the device
@@ -176,7 +181,7 @@ def stem(path):
 
 
 def files_map():
-    """{path: [(seconds, row or program with "program_" before it)]}"""
+    """{path: [(files that it runs, seconds, row or program with "program_" before it)]}"""
     path, program = os.path.join(WORK, "files"), os.path.join(OUT, "rows")
     if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(program):
         said = path + ".new"
@@ -197,7 +202,7 @@ def files_map():
     for line in open(path):
         label, seconds, *files = line.split()
         for name in files:
-            found.setdefault(name, []).append((float(seconds), label))
+            found.setdefault(name, []).append((len(files), float(seconds), label))
     return found
 
 
@@ -219,13 +224,16 @@ def own_rows(path):
 
 
 def runs_of(path, by_file):
-    """What runs kernels of a .cu file: [(name, program, arguments, environment)]"""
-    launch, own = sorted(by_file.get(path, [])), own_rows(path)
-    rows = [r for _, r in launch if r in own]
-    rows += [r for _, r in launch if r not in own and not r.startswith("program_")][:ROWS]
-    runs = [(name, "rows", ["row=" + r for r in rows], order)
-            for name, order in ORDERS.items() if rows]
-    return runs + [(r, r, [], {}) for _, r in launch if r.startswith("program_")]
+    """What runs kernels of a .cu file: [(name, program, arguments, environment)]. Of rows of other
+    tables those that run the fewest files come first."""
+    launch, own, left, rows, runs = sorted(by_file.get(path, [])), own_rows(path), SECONDS, [], []
+    for _, seconds, name in launch:
+        if name.startswith("program_"):
+            runs.append((name, name, [], {}))
+        elif name in own or left > 0:
+            rows.append("row=" + name)
+            left -= 0 if name in own else seconds
+    return [(name, "rows", rows, order) for name, order in ORDERS.items() if rows] + runs
 
 
 # --- building and running -----------------------------------------------------------------------
@@ -249,9 +257,14 @@ def compiled(user, faults, to):
     compile."""
     folder = os.path.join(WORK, stem(user))
     os.makedirs(folder, exist_ok=True)
+    key = hashlib.sha256()
+    for p in glob.glob("tests/cuda_host/emu*.h"):
+        key.update(open(p, "rb").read())
     for p in [user, *glob.glob("src/cuda/*.cuh")]:
+        text = with_faults(p, [one for one in faults if one.path == p])
+        key.update(text.encode())
         with open(os.path.join(folder, os.path.basename(p)), "w") as f:
-            f.write(with_faults(p, [one for one in faults if one.path == p]))
+            f.write(text)
     first = "" if any(one.path == "src/cuda/cuda.cuh" for one in faults) else "first.h"
     made = os.path.join(WORK, stem(user) + to)
     with open(os.path.join(folder, "number.h"), "w") as f:
@@ -262,7 +275,14 @@ def compiled(user, faults, to):
     if faults and faults[0].number:
         command += ["-include", os.path.join(folder, "number.h")]
     command += ["-S", os.path.join(folder, os.path.basename(user)), "-o", made]
-    return made if subprocess.run(command, capture_output=True).returncode == 0 else None
+    if os.path.exists(made) and os.path.exists(made + "." + key.hexdigest()):
+        return made
+    if subprocess.run(command, capture_output=True).returncode:
+        return None
+    for old in glob.glob(made + ".*"):
+        os.remove(old)
+    open(made + "." + key.hexdigest(), "w").close()
+    return made
 
 
 def linked(made, name):
@@ -284,25 +304,23 @@ def linked(made, name):
 
 def run(program, arguments, environment, limit):
     """("passes", "fails", "hangs" or "ends", its seconds of the processor's time)"""
+
     def limited():
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"TN_STOP": "1"} | environment
-    try:
-        done = subprocess.run([program, *arguments], env=environment, capture_output=True,
-                              preexec_fn=limited, timeout=30 * limit)
-        code = done.returncode
-    except subprocess.TimeoutExpired:
-        return "ends", 0
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if code == -signal.SIGXCPU:
-        return "hangs", seconds
-    if code == -signal.SIGKILL:
-        return "ends", seconds
-    return "fails" if code else "passes", seconds
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    started = subprocess.Popen(
+        [program, *arguments], env=environment, preexec_fn=limited, **nowhere
+    )
+    late = threading.Timer(60 * limit, started.kill)
+    late.start()
+    _, status, used = os.wait4(started.pid, 0)
+    late.cancel()
+    code = started.returncode = os.waitstatus_to_exitcode(status)
+    how = {0: "passes", -signal.SIGXCPU: "hangs", -signal.SIGKILL: "ends"}.get(code, "fails")
+    return how, used.ru_utime + used.ru_stime
 
 
 class measure:
@@ -310,7 +328,7 @@ class measure:
 
     def __init__(self):
         self.by_file, self.seconds, self.programs = files_map(), {}, {}
-        self.plain, self.made = {}, {}
+        self.plain, self.made, self.lock = {}, {}, threading.Lock()
         first_header()
 
     def build(self, by_user):
@@ -326,16 +344,17 @@ class measure:
                 self.made[user] = made
 
     def program(self, name):
-        if name not in self.programs:
-            self.programs[name] = linked(self.made, name)
-        return self.programs[name]
+        with self.lock:
+            if name not in self.programs:
+                self.programs[name] = linked(self.made, name)
+            return self.programs[name]
 
     def limit(self, name, program, arguments, environment):
         key = (name, *arguments)
         if key not in self.seconds:
             how, seconds = run(self.program(program), arguments, environment, 600)
             if how != "passes":
-                sys.exit(f"without a fault, {name} {how}: {program} {' '.join(arguments)}")
+                raise RuntimeError(f"without a fault {how}: {program} {' '.join(arguments)}")
             self.seconds[key] = seconds
         return max(LEAST, TIMES * self.seconds[key])
 
@@ -392,13 +411,15 @@ class tally:
 
 def some(draw, n, by_file, chance):
     """{file to compile: faults} of n faults, without those that nothing can notice."""
-    by_user, excluded = {}, equivalent()
+    by_user, excluded, number = {}, equivalent(), 0
     while n:
         one = next(draw, None)
         if not one:
             break
         among = [u for u in users(one.path) if by_file.get(u)]
         if among and (one.path, one.there, one.here) not in excluded:
+            number += 1
+            one.number = number
             by_user.setdefault(chance.choice(among), []).append(one)
             n -= 1
     return by_user
@@ -406,22 +427,22 @@ def some(draw, n, by_file, chance):
 
 def main(count, seed, files):
     os.makedirs(WORK, exist_ok=True)
-    m, told, chance, number = measure(), tally(), random.Random(seed), 0
+    m, told, chance = measure(), tally(), random.Random(seed)
     draw = draws(files or glob.glob("src/cuda/*.cu*"), seed)
     print(f"seed {seed}", flush=True)
     while told.counted() < count:
         by_user = some(draw, count - told.counted(), m.by_file, chance)
         if not by_user:
             break
-        for of in by_user.values():
-            for one in of:
-                number += 1
-                one.number = number
         m.build(by_user)
-        for user, one in [(u, f) for u in by_user for f in by_user[u]]:
-            how, name = m.notices(user, one.number)
-            if name or not m.same_code(user, one):
-                told.add(user, one, how, name)
+        missed, tried = [], [(user, one) for user in by_user for one in by_user[user]]
+        with ThreadPoolExecutor(JOBS) as jobs:
+            seen = jobs.map(lambda t: m.notices(t[0], t[1].number), tried)
+            for (user, one), (how, name) in zip(tried, seen, strict=True):
+                told.add(user, one, how, name) if name else missed.append((user, one, how))
+        for user, one, how in missed:
+            if not m.same_code(user, one):
+                told.add(user, one, how, None)
     return told.end()
 
 

@@ -109,6 +109,23 @@ static void a_replay_has_gradients_that_know_shapes_alone(void) {
     }
 }
 
+/* The window's place of its maximum is an output that only the gradient reads. */
+static void a_replay_finds_maxima_at_their_new_places(void) {
+    TN_SCOPE {
+        tn_tensor *x = of(4, 0), *w = tn_requires_grad(of(4, 1)), *y;
+        tn_recording *r;
+        CHECK(tn_fill_(tn_slice(x, .end = 1), 7) && tn_record_begin());
+        y = tn_max_pool2d(tn_reshape(tn_mul(x, w), TN_DIMS(1, 2, 2)), TN_DIMS(2, 2));
+        CHECK(tn_backward(tn_sum(y)));
+        r = tn_record_end();
+        CHECK(at(tn_grad_of(w), 0) == 7);
+        CHECK(tn_zero_(x) && tn_fill_(tn_slice(x, .start = 3), 5));
+        CHECK(tn_zero_(tn_grad_of(w)) && tn_replay(r));
+        CHECK(at(tn_grad_of(w), 0) == 0 && at(tn_grad_of(w), 3) == 5);
+        tn_recording_free(r);
+    }
+}
+
 static void data_are_exchanged_where_all_can_see_it(void) {
     static double fixed[2] = {3, 4};
     tn_wrap_options o;
@@ -294,6 +311,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_replay_looks_at_its_indices_again),
         CHECK_TEST(a_replay_copies_what_it_overwrites_again),
         CHECK_TEST(a_replay_has_gradients_that_know_shapes_alone),
+        CHECK_TEST(a_replay_finds_maxima_at_their_new_places),
         CHECK_TEST(data_are_exchanged_where_all_can_see_it),
         CHECK_TEST(gradients_of_another_kind_are_added_all_the_same),
         CHECK_TEST(scopes_are_left_with_what_is_taken_along),

@@ -192,7 +192,7 @@ static void max_pool2d_run(tn_frame *f) {
     tni_pool_job j;
     if (!max_pool2d_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index_to = f->recording ? tni_bytes_at(f->out[1]) : NULL;
+    j.index_to = f->nout > 1 ? tni_bytes_at(f->out[1]) : NULL; /* in a replay, too */
     j.plane = compute == TN_F32 ? pool_max_f32 : compute == TN_F64 ? pool_max_f64 : pool_max_i64;
     /* The kernel gives the same places as the loop. */
     if (compute == TN_F32 && pool_is_pairs(&j.s)) {
