@@ -118,8 +118,8 @@ TN_PRIV bool tni_record_defers(tn_frame *f) {
     reads = f->row->verdict || tni_device_looks(f) || f->device == TN_CPU;
     for (int k = 0; k < f->nout; k++) reads = reads || (f->out[k] && f->out[k]->device == TN_CPU);
     return !reads || tn_fail(f, TN_UNSUPPORTED,
-                             "the host reads what this call makes or takes, which is not "
-                             "computed while a graph is captured");
+                             "a graph is captured: the host cannot read what this call makes "
+                             "or takes");
 }
 
 TN_PRIV void tni_record_undo(const tn_frame *f) {

@@ -104,8 +104,7 @@ static const char *access_kind(const tn_tensor *t) {
  * decides by it would be as old as the recording. NULL with an error. */
 static tn_tensor *access_device(tni_block *b, const tn_tensor *t, const char *function) {
     if (!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) return tni_device_down(b, t);
-    tni_error(b, TN_UNSUPPORTED, "%s: a replay would not read this device's tensor again",
-              function);
+    tni_error(b, TN_UNSUPPORTED, "%s: a replay would not read the device again", function);
     return NULL;
 }
 

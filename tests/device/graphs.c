@@ -142,7 +142,7 @@ static void the_host_reads_nothing_while_calls_are_recorded(void) {
         double v;
         CHECK(tn_record_begin());
         REFUSED(tn_item(x) == 0 && tn_ok(), TN_UNSUPPORTED,
-                "tn_item: a replay would not read this device's tensor again");
+                "tn_item: a replay would not read the device again");
         REFUSED(tn_read_f64(x, &v, 1), TN_UNSUPPORTED, "tn_read: a replay would not read");
         CHECK(tn_item(tn_ones(TN_DIMS(1))) == 1);
         tn_recording_free(tn_record_end());
@@ -194,7 +194,7 @@ static void a_captured_step_is_carried_out_by_replays(void) {
 static void a_capture_refuses_what_the_host_would_wait_for(void) {
     tn_context *c = begin();
     TN_SCOPE {
-        static const char reads[] = "which is not computed while a graph is captured",
+        static const char reads[] = "a graph is captured: the host cannot read what",
                           waits[] = "or wait for it while a graph is captured";
         tn_tensor *x = range(null0, 3), *host = tn_ones(TN_DIMS(3)), *y, *z;
         tn_recording *r, *other;

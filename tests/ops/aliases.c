@@ -255,6 +255,8 @@ static void check_call(void) {
     char error[400] = "";
     const bool may = may_be_done(&same);
     tn_error_info e;
+    /* It counts offsets from the memory's beginning, which is another in memory of its own. */
+    if (may && same && sample_reads_memory(m.s.row)) return;
     for (int g = 0; g < m.ngroups; g++) m.was[g] = tnp_clone(m.memory[g], (tn_memory_format)0);
     if (may) {
         apart = call_apart();
