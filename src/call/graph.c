@@ -194,7 +194,7 @@ static bool graph_touch(tni_block *b, tni_graph *g, tn_stream *now) {
     return true;
 }
 
-static bool graph_launch(tni_block *b, tni_graph *g) {
+static bool graph_run(tni_block *b, tni_graph *g) {
     tni_device *d = g->device;
     tn_stream *now = tni_stream_now(b, d);
     if (tni_stop_asked(b->context) && !b->unstopped)
@@ -211,7 +211,7 @@ static bool graph_launch(tni_block *b, tni_graph *g) {
 static bool graph_replay(tni_block *b, tni_graph *g) {
     if (g->handle && !graph_stays(g, false)) graph_clear(b, b, g);
     if (!g->handle && !g->refused && !graph_capture(b, g)) return false;
-    if (g->handle) return graph_launch(b, g);
+    if (g->handle) return graph_run(b, g);
     for (record_call *r = g->first;; r = r->next) {
         if (!graph_one(b, r)) return false;
         if (r == g->last) return true;

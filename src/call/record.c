@@ -165,7 +165,7 @@ static bool record_look(record_call *r) {
     f->count = count;
     if (!ok) return false;
     return !f->row->look || now == count ||
-           tn_fail(f, TN_INVALID, "replay: the result has %lld entries, but %lld were recorded",
+           tn_fail(f, TN_INVALID, "the result has %lld entries, but %lld were recorded",
                    (long long)now, (long long)count);
 }
 

@@ -218,7 +218,7 @@ static void a_replay_whose_result_has_another_size_is_refused(void) {
         tn_recording *r = tn_record_end();
         CHECK(tn_replay(r) && tn_size(found, 0) == 6);
         ((float *)tn_data(x))[1] = 0;
-        REFUSED(tn_replay(r), TN_INVALID, "replay: the result has 5 entries, but 6 were recorded");
+        REFUSED(tn_replay(r), TN_INVALID, "the result has 5 entries, but 6 were recorded");
         ((float *)tn_data(x))[1] = 3;
         CHECK(tn_replay(r) && at(found, 3) == 1);
         tn_recording_free(r);

@@ -78,7 +78,7 @@ class Dtype:
     def __init__(self, number):
         try:
             info = gdb.parse_and_eval(f"dtype_table[{int(number)}]")
-            self.name = text(info["text"])
+            self.name = info["text"].string()
             self.bytes, self.digits = int(info["bytes"]), int(info["digits"])
             self.signed = bool(int(info["is_signed"]))
             self.category = int(info["category"])
