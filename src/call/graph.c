@@ -47,8 +47,8 @@ static record_call *graph_end(const tni_block *b, record_call *r, const tni_devi
     return last;
 }
 
-static int64_t graph_bytes(const tni_graph *g) {
-    return (int64_t)sizeof *g + g->n * (int64_t)sizeof *g->at;
+static int64_t graph_bytes(int64_t n) {
+    return (int64_t)sizeof(tni_graph) + n * (int64_t)sizeof(void *);
 }
 
 static bool graphs_make(tni_block *b, tn_recording *recording) {
@@ -59,7 +59,7 @@ static bool graphs_make(tni_block *b, tn_recording *recording) {
         int64_t n;
         if (!d) continue;
         last = graph_end(b, r, d, &n);
-        g = (tni_graph *)tni_need(b, (int64_t)sizeof *g + n * (int64_t)sizeof *g->at);
+        g = (tni_graph *)tni_need(b, graph_bytes(n));
         if (!g) return false;
         memset(g, 0, sizeof *g);
         g->device = d;
@@ -90,7 +90,7 @@ static void graphs_drop(tni_block *b, tn_recording *recording) {
         recording->graphs = g->next;
         g->first->graph = NULL;
         graph_clear(b, recording->b, g);
-        tni_put(b, recording->b, g, graph_bytes(g));
+        tni_put(b, recording->b, g, graph_bytes(g->n));
     }
     recording->drop = NULL;
 }
