@@ -252,8 +252,7 @@ TN_PRIV void tni_capture_keep(tni_block *b, tni_device *d, void *scratch) {
         d->backend->free(d->index, scratch);
 }
 
-static uint64_t device_capture_ticket(const tn_frame *f, uint64_t number) {
-    tni_device *d = tni_device_of(f->block, f->device);
+static uint64_t device_capture_ticket(const tn_frame *f, tni_device *d, uint64_t number) {
     tni_held *h = device_hold(f->block);
     if (!h) return number;
     h->number = number | TNI_HELD_TICKET;
@@ -285,7 +284,8 @@ TN_API uint64_t tn_device_ticket(const tn_frame *f) {
     const uint64_t number = d ? tni_fetch_add_relaxed(&d->tickets, 1) + 1 : 1;
     tni_ticket *t = d ? &d->ticket[number % TNI_TICKETS] : NULL;
     if (!t) return number;
-    if (TNI_UNLIKELY(tni_state(f->block)->capture != NULL)) return device_capture_ticket(f, number);
+    if (TNI_UNLIKELY(tni_state(f->block)->capture != NULL))
+        return device_capture_ticket(f, d, number);
     t->row = f->row->name;
     t->file = f->work.file;
     t->line = f->work.line;
