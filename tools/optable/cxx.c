@@ -400,6 +400,51 @@ void put_cxx_results(text *to, const row *r) {
     put(to, "        return r;\n    }\n};\n");
 }
 
+/* "tensor " where the text of a header says it by K. */
+static const char *result_shown(const row *r) {
+    if (!strcmp(r->result_type, "tn_tensor *")) return "tensor ";
+    if (!strcmp(r->result_type, "tn_list ")) return "tensors ";
+    return is_many(r) ? r->result_type + strlen("tn_") : r->result_type;
+}
+
+static void put_shown(text *to, const overload *o) { /* "(integer dim, flag keepdim = false)" */
+    int order[TNI_PARAMS], n = signature(o->r, order);
+    const char *before = "";
+    put(to, "(");
+    for (int k = o->method; k < n; k++) {
+        const int i = order[k];
+        const tni_schema_param *p = &o->r->s.param[i];
+        const char *type = type_cxx(p);
+        if (i < 32 && o->f->numbers >> i & 1) type = "number ";
+        if (i < 32 && o->either >> i & 1) type = "tensor_or_number ";
+        put(to, "%s%s%.*s", before, type, p->name.n, p->name.at);
+        if (p->flags & TN_P_DEFAULT)
+            put(to, " = %s", p->value.none ? "none" : default_of(p, SPELL_CXX, ""));
+        before = ", ";
+    }
+    put(to, ")\n");
+}
+
+void put_cxx_signatures(text *to, const table *all, const row *r, const char *next) {
+    static const form made = {NULL, 0, false};
+    const overload constructor = {all, r, &made, r->name, false, false, true, 0};
+    const char *space = space_of(r->name), *before = "";
+    if (r->kind != ROW_OPERATOR) {
+        put(to, "tn::%s::%s", r->kind == ROW_MODULE ? "nn" : "optim", r->name);
+        put_shown(to, &constructor);
+    }
+    for (int k = 0; k < r->nform; k++) {
+        const form *f = &r->form[k];
+        overload o = {all, r, f, cxx_name(all, r, f), is_method(r) && !f->numbers, false, false, 0};
+        if (!stands_alone(f)) continue;
+        if (!f->numbers) o.either = either_of(r);
+        put(to, "%s%s%s%s%s%s", before, result_shown(r),
+            o.method ? "x." : "tn::", space ? space : "", space ? "::" : "", o.name);
+        put_shown(to, &o);
+        before = next;
+    }
+}
+
 /* A call with each option of r, for the tests. */
 static void put_row_calls(text *to, const table *all, const row *r) {
     const char *space = space_of(r->name);

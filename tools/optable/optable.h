@@ -175,6 +175,9 @@ void write_cxx(const table *t);
 void put_cxx_row(text *to, const table *all, const row *r);
 void put_cxx_names(text *to, const table *all, const row *r);
 void put_cxx_results(text *to, const row *r);
+/* A line for each function of r as a reader calls it, a method where it is one; the constructor of
+ * a module or optimizer. next stands before all lines but the first. */
+void put_cxx_signatures(text *to, const table *all, const row *r, const char *next);
 void put_cxx_constructor(text *to, const row *r, bool named);
 void put_cxx_call(text *to, const row *r, bool named);
 void put_options(text *to, const table *all, const row *r);
