@@ -237,8 +237,8 @@ static void read_apart(void) {
 /* A member that no operator has the name of, defined behind its class: CLASS::NAME(..). Its class
  * may be all that calls it. */
 static bool is_helper(const item *i) {
-    const char *word = names[i->defines.at[0]].text, *at = strstr(i->at, word);
-    return at && at < i->end && at - i->at > 2 && at[-1] == ':' && at[-2] == ':' &&
+    const char *word = names[i->defines.at[0]].text, *at = within(i->at, i->end, word);
+    return at && at - i->at > 2 && at[-1] == ':' && at[-2] == ':' &&
            !names[joined("tni_row_", word, strlen(word), "")].items.n;
 }
 
@@ -386,7 +386,7 @@ static void add_macro_line(text *to, const char *p, const char *end) {
 
 /* Writes an item. Of the lists of all rows and of all symbols (TN_EXPORT), what is reached. */
 static void add_item(text *to, const item *i, int *all, int *reached) {
-    const bool symbols = i->kind == MACRO && strstr(i->at, "TNI_SYMBOLS") == skip_space(i->at + 7);
+    const bool symbols = i->kind == MACRO && starts(skip_space(i->at + 7), "TNI_SYMBOLS");
     const char *p = i->at;
     if (i->kind == CODE && i->drops && starts(p, "static ") && !starts(p, "static TNI_UNUSED")) {
         add_string(to, "static TNI_UNUSED "); /* what only seems to be mentioned is no warning */

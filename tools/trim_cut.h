@@ -132,6 +132,13 @@ static bool ends(const char *p, size_t n, const char *with) {
     return n > strlen(with) && memcmp(p + n - strlen(with), with, strlen(with)) == 0;
 }
 static bool starts(const char *p, const char *with) { return strncmp(p, with, strlen(with)) == 0; }
+/* Where `with` stands between p and end; the headers are long, so strstr would read far. */
+static const char *within(const char *p, const char *end, const char *with) {
+    const size_t n = strlen(with);
+    while (p && (size_t)(end - p) >= n && memcmp(p, with, n) != 0)
+        p = (const char *)memchr(p + 1, *with, (size_t)(end - p) - 1);
+    return p && (size_t)(end - p) >= n ? p : NULL;
+}
 static bool is_upper(const char *p, size_t n) { /* the name of a macro */
     for (size_t i = 0; i < n; i++)
         if (islower((unsigned char)p[i])) return false;
@@ -387,8 +394,8 @@ static const char *after_template(const char *p) {
 
 /* The end of the item of code at p: a declaration to its ';', a function to its brace in column 0,
  * a macro without either to the end of its line. */
-static const char *after_code(const char *start, const char *p) {
-    const char *end = p + strlen(p), *first = p = after_template(p), *last = p;
+static const char *after_code(const char *start, const char *p, const char *end) {
+    const char *first = p = after_template(p), *last = p;
     bool words = true, call = false, paren = false, assign = false;
     int nwords = 0;
     size_t n, last_n = 0;
@@ -469,7 +476,7 @@ static bool define_all(item *i, const char *p, const char *end) {
                     push(&i->defines, name_of(p, n));
                     done = true;
                 }
-                keeps |= strstr(a.at[0], "used))") != NULL && strstr(a.at[0], "used))") < close;
+                keeps |= within(a.at[0], close, "used))") != NULL;
                 p = close, n = 0;
                 continue;
             }
@@ -579,8 +586,8 @@ static void take_class(item *i) {
     const char *at = skip_space(p + word), *body;
     size_t n = name_length(at);
     if (!i->cxx) return;
-    const char *self = strstr(p, " self_;");
-    const bool options = is(p, word, "struct") && self && self < i->end;
+    const char *self = within(p, i->end, " self_;");
+    const bool options = is(p, word, "struct") && self;
     if (is(p, word, "typedef") && starts(at, "rows::")) {
         at += strlen("rows::"), n = name_length(at);
     } else if (is(p, word, "typedef") && ends(at, n, "_options") && *skip_space(at + n) != ':') {
@@ -643,8 +650,8 @@ static void call_all(list *to, const char *start, const char *end) {
 
 /* in_objects<tn_values_indices> goes with the struct of C. */
 static void take_results(item *i) {
-    const char *of = strstr(i->at, "in_objects<tn_");
-    if (!starts(i->at, "template <>") || !of || of > i->end) return;
+    const char *of = within(i->at, i->end, "in_objects<tn_");
+    if (!starts(i->at, "template <>") || !of) return;
     of = strchr(of, '<') + 1;
     i->defines.n = 0;
     push(&i->defines, name_of(of, name_length(of)));
@@ -654,7 +661,7 @@ static void take_results(item *i) {
 
 /* TNI_BINARY(+, add, ..) and the like, and what x[..] gives: reached where sources use it. */
 static void take_operator(item *i, const char *macro, size_t n) {
-    const char *index = strstr(i->at, "operator[]");
+    const char *index = within(i->at, i->end, "operator[]");
     const bool gives = starts(i->at, "inline ") && index && index < strchr(i->at, '{');
     const char *op = gives ? "[" : macro + n + 1;
     if (!i->cxx || (!gives && (macro[n] != '(' || is_name(*op) || !ispunct((unsigned char)*op))))
@@ -742,6 +749,7 @@ static void scan(header *h) {
     bool cxx[NESTED] = {false};
     int depth = 0;
     h->first = nitems;
+    const char *stop = start + strlen(start);
     for (const char *p = start, *end; *p; p = end) {
         if (isspace((unsigned char)*p)) {
             end = p + 1;
@@ -767,7 +775,7 @@ static void scan(header *h) {
             else if (!starts(word, "undef"))
                 mention_all(&i->mentions, &i->when, p + 1, end);
         } else {
-            end = after_code(start, p);
+            end = after_code(start, p, stop);
             while (*end == ' ') end++;
             if (is_comment(end)) end = after_comment(end);
             take_code(new_item(CODE, p, end, room, cxx[depth]));
