@@ -108,7 +108,7 @@ const char tn_cuda_layout_3e9fc36b8491 = 1;
 #include <cuda_runtime.h>
 #define TNC_SHARED(T, name, n) __shared__ T name[n]
 #define TNC_LAUNCH(kernel, grid, block, stream, ...) \
-    (kernel<<<grid, block, 0, stream>>>(__VA_ARGS__), tnc_launched())
+    (kernel<<<grid, block, 0, stream>>>(__VA_ARGS__), tnc_asked())
 #define TNC_LAUNCH_PLAIN TNC_LAUNCH
 #endif
 
@@ -144,7 +144,7 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
 static inline cudaStream_t tnc_stream(const tn_frame *f) {
     return tnc_stream_of(tn_frame_device(f));
 }
-TNC_PRIV void tnc_launched();
+TNC_PRIV void tnc_asked();
 
 enum { TNC_THREADS = 256, TNC_PIECE = 1 << 30 };
 
@@ -215,14 +215,16 @@ static inline void tnc_walk_pieces(const tn_walk_plan &p, const Run &run) {
 
 static inline int tnc_dtype_bytes(int dtype) { return (int)tn_dtype_bytes((tn_dtype)dtype); }
 
-TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes);
+TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room);
+TNC_PRIV void tnc_no_memory(cudaError_t e, char *why, size_t room);
+TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes);
 TNC_PRIV void tnc_free(int32_t device, void *at);
 TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream);
 TNC_PRIV void tnc_trim(int32_t device);
 TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to);
 TNC_PRIV void tnc_reset_peak(int32_t device);
 TNC_PRIV void tnc_limit(int32_t device, int64_t bytes);
-TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes);
+TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t room);
 TNC_PRIV void tnc_host_free(int32_t device, void *at);
 TNC_PRIV bool tnc_host_is(const void *at);
 TNC_PRIV bool tnc_host_busy(const void *at, cudaStream_t stream);
@@ -286,20 +288,22 @@ static void pinned_release_idle() {
     pinned_blocks.idle.clear();
 }
 
-static pinned_block *pinned_new(int64_t bytes) {
+static pinned_block *pinned_new(int64_t bytes, cudaError_t *e) {
     pinned_block *p = new (std::nothrow) pinned_block();
     void *at = NULL;
     if (!p) return NULL;
-    p->bytes = bytes;
-    if (cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable) != cudaSuccess) {
+    *e = cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable);
+    if (*e == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         pinned_release_idle();
-        if (cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable) != cudaSuccess) {
-            (void)cudaGetLastError();
-            delete p;
-            return NULL;
-        }
+        *e = cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable);
     }
+    if (*e) {
+        (void)cudaGetLastError();
+        delete p;
+        return NULL;
+    }
+    p->bytes = bytes;
     p->at = (char *)at;
     return p;
 }
@@ -311,19 +315,26 @@ static std::map<const char *, pinned_block *>::iterator pinned_find(const void *
     return (const char *)at < i->first + i->second->bytes ? i : pinned_blocks.used.end();
 }
 
-TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes) {
+TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     std::lock_guard<std::mutex> hold(pinned_blocks.lock);
     int64_t whole = PINNED_LEAST;
     pinned_block *p = NULL;
+    cudaError_t e = cudaSetDevice(device);
     while (whole < bytes && whole < INT64_MAX / 2) whole *= 2;
-    if (whole < bytes || cudaSetDevice(device) != cudaSuccess) return NULL;
+    if (whole < bytes) return NULL;
+    if (e) {
+        tnc_no_memory(e, why, room);
+        return NULL;
+    }
+    e = cudaErrorMemoryAllocation;
     try {
         pinned_look();
         auto i = pinned_blocks.idle.find(whole);
         if (i != pinned_blocks.idle.end()) {
             p = i->second;
             pinned_blocks.idle.erase(i);
-        } else if (!(p = pinned_new(whole))) {
+        } else if (!(p = pinned_new(whole, &e))) {
+            tnc_no_memory(e, why, room);
             return NULL;
         }
         pinned_blocks.used[p->at] = p;
@@ -686,32 +697,33 @@ static int64_t memory_segment_bytes(int64_t bytes, bool small) {
     return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
 }
 
-static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
-    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
+static cudaError_t memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
+    cudaError_t e;
+    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return cudaErrorMemoryAllocation;
     c->info.calls++;
-    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
-    (void)cudaGetLastError();
-    return false;
+    e = cudaMalloc(at, (size_t)bytes);
+    if (e) (void)cudaGetLastError();
+    return e;
 }
 
-static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t bytes,
-                                        bool small) {
+static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t bytes, bool small,
+                                        cudaError_t *e) {
     int64_t whole = memory_segment_bytes(bytes, small);
     void *at = NULL;
     memory_piece *p = new (std::nothrow) memory_piece();
-    bool there;
+    *e = cudaErrorMemoryAllocation;
     if (!p) return NULL;
-    there = memory_ask_driver(c, &at, whole);
-    if (!there) {
+    *e = memory_ask_driver(c, &at, whole);
+    if (*e == cudaErrorMemoryAllocation) {
         memory_look(c, true);
         memory_release_idle(c);
-        there = memory_ask_driver(c, &at, whole);
+        *e = memory_ask_driver(c, &at, whole);
     }
-    if (!there && whole > bytes) {
+    if (*e == cudaErrorMemoryAllocation && whole > bytes) {
         whole = bytes;
-        there = memory_ask_driver(c, &at, whole);
+        *e = memory_ask_driver(c, &at, whole);
     }
-    if (!there) {
+    if (*e) {
         delete p;
         return NULL;
     }
@@ -723,7 +735,7 @@ static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t
     return p;
 }
 
-static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
+static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes, cudaError_t *e) {
     const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
     const bool small = whole <= MEMORY_SMALL;
     memory_piece key = {NULL, whole, false, small, NULL, NULL, s, {}}, *p;
@@ -733,7 +745,7 @@ static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
         p = *i;
         c->idle[small].erase(i);
     } else {
-        p = memory_new_segment(c, s, whole, small);
+        p = memory_new_segment(c, s, whole, small, e);
     }
     if (!p) return NULL;
     memory_cut(c, p, whole);
@@ -747,16 +759,29 @@ static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
     return p->at;
 }
 
-TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes) {
+TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     memory_cache *c = &memory_caches[device];
+    void *at = NULL;
     std::lock_guard<std::mutex> hold(c->lock);
-    if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT || cudaSetDevice(device) != cudaSuccess)
-        return NULL;
+    cudaError_t e = cudaSetDevice(device);
+    if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT) return NULL;
     try {
-        return memory_take(c, tnc_stream_now(device), bytes);
+        if (!e) at = memory_take(c, tnc_stream_now(device), bytes, &e);
     } catch (const std::bad_alloc &) {
         return NULL;
     }
+    if (!at) tnc_no_memory(e, why, room);
+    return at;
+}
+TNC_PRIV void tnc_no_memory(cudaError_t e, char *why, size_t room) {
+    if (e != cudaErrorMemoryAllocation) snprintf(why, room, "%s", cudaGetErrorString(e));
+}
+TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes) {
+    char why[160] = "";
+    void *at = tnc_alloc(tn_frame_device(f), bytes, why, sizeof why);
+    if (!at && *why) tn_fail(f, TN_INTERNAL, "the device failed: %s", why);
+    if (!at && !*why) tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    return at;
 }
 
 TNC_PRIV void tnc_free(int32_t device, void *at) {
@@ -14846,8 +14871,8 @@ TNC_PRIV bool tnc_chosen_look(tn_frame *f, tnc_chosen c, int64_t *count) {
     bool done;
     *count = 0;
     if (!c.tiles) return true;
-    c.counts = (int64_t *)tnc_alloc(device, tnc_chosen_bytes(c));
-    if (!c.counts) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    c.counts = (int64_t *)tnc_alloc_for(f, tnc_chosen_bytes(c));
+    if (!c.counts) return false;
     tnc_chosen_count(tnc_stream(f), c);
     done = tnc_look_at(f, count, c.counts + c.tiles, 8);
     tnc_free(device, c.counts);
@@ -15387,8 +15412,8 @@ static bool sparse_distinct_look(tn_frame *f) {
     bool ok;
     f->count = 0;
     if (!x.numel) return true;
-    mask = (char *)tnc_alloc(device, x.numel);
-    if (!mask) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    mask = (char *)tnc_alloc_for(f, x.numel);
+    if (!mask) return false;
     ok = tnc_chosen_look(f, keys_differ(tnc_stream(f), x, mask), &f->count);
     tnc_free(device, mask);
     return ok;
@@ -15633,8 +15658,8 @@ static bool one_hot_look(tn_frame *f) {
     bool done;
     if (a->num_classes != -1 || !x.numel) return true;
     tn_walk_plan_of(&p, f->in, 1);
-    ends = (int64_t *)tnc_alloc(device, sizeof found);
-    if (!ends) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    ends = (int64_t *)tnc_alloc_for(f, sizeof found);
+    if (!ends) return false;
     TNC_LAUNCH(tnc_one_hot_ends, 1, TNC_THREADS, tnc_stream(f), tnc_far_of<1>(p), x.at, ends);
     done = tnc_look_at(f, found, ends, sizeof found);
     tnc_free(device, ends);
@@ -20489,6 +20514,7 @@ static void random_up(tn_frame *f) {
     if (!note->host) return;
     cudaMemcpyAsync(out.at, tn_data(note->host), (size_t)(out.numel * out.bytes),
                     cudaMemcpyHostToDevice, tnc_stream(f));
+    tnc_asked();
     tn_free_at(NULL, 0, note->host);
 }
 
@@ -20498,20 +20524,20 @@ static bool random_bernoulli_look(tn_frame *f) {
     cudaStream_t s = tnc_stream(f);
     uint32_t bad = 0, *flag;
     tn_walk_plan w;
+    bool ok;
     if (!p.numel) return true;
-    flag = (uint32_t *)tnc_alloc(device, sizeof *flag);
-    if (!flag) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    flag = (uint32_t *)tnc_alloc_for(f, sizeof *flag);
+    if (!flag) return false;
     cudaMemsetAsync(flag, 0, sizeof *flag, s);
+    tnc_asked();
     tn_walk_plan_of(&w, f->in, 1);
     tnc_walk_pieces<1>(w, [=](const tnc_walk<1> &piece) {
         TNC_LAUNCH_PLAIN((tnc_bernoulli_check), tnc_blocks(piece.n, TNC_THREADS), TNC_THREADS, s,
                          piece, (int)p.dtype, flag);
     });
-    cudaMemcpyAsync(&bad, flag, sizeof bad, cudaMemcpyDeviceToHost, s);
-    cudaStreamSynchronize(s);
+    ok = tnc_look_at(f, &bad, flag, sizeof bad);
     tnc_free(device, flag);
-    if (!bad) return true;
-    return tnc_here_look(f, ~0u);
+    return ok && (!bad || tnc_here_look(f, ~0u));
 }
 
 static bool random_dropout_here(tn_frame *f) {
@@ -20543,6 +20569,7 @@ static void random_dropout_up(tn_frame *f) {
         return;
     }
     cudaMemcpyAsync(to, note->drawn, (size_t)n, cudaMemcpyHostToDevice, tnc_stream(f));
+    tnc_asked();
     delete[] note->drawn;
     random_dropout_by(f, c, to);
 }
@@ -23399,8 +23426,8 @@ static bool exp_look(tn_frame *f) {
     const int32_t device = tn_frame_device(f);
     const int64_t batches = factor_count(a);
     tnc_exp e;
-    e.sums = (double *)tnc_alloc(device, (a.size[a.ndim - 1] + 1) * batches * 8);
-    if (!e.sums) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    e.sums = (double *)tnc_alloc_for(f, (a.size[a.ndim - 1] + 1) * batches * 8);
+    if (!e.sums) return false;
     e.plan = (tnc_exp_plan *)(void *)(e.sums + a.size[a.ndim - 1] * batches);
     const bool ok = exp_look_at(f, &e, a, batches);
     tnc_free(device, e.sums);
@@ -27127,6 +27154,7 @@ static void nccl_run(tn_frame *f) {
         if (in.at != out.at)
             cudaMemcpyAsync(out.at, in.at, (size_t)in.numel * in.bytes, cudaMemcpyDeviceToDevice,
                             s);
+        tnc_asked();
         return;
     }
     const nccl_kept *k = (const nccl_kept *)tn_group_kept(c.group);
@@ -27161,7 +27189,7 @@ TNC_PRIV cudaStream_t tnc_stream_of(int32_t device) {
     return tnc_stream_now(device);
 }
 
-TNC_PRIV void tnc_launched() {
+TNC_PRIV void tnc_asked() {
     const cudaError_t e = cudaPeekAtLastError();
     int device = 0, none = 0;
     if (e == cudaSuccess || cudaGetDevice(&device) != cudaSuccess) return;

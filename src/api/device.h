@@ -229,7 +229,7 @@ typedef struct tn_device_row {
     void (*run)(tn_frame *f);
 } tn_device_row;
 
-#define TN_BACKEND_VERSION 2
+#define TN_BACKEND_VERSION 3
 /* LATER, beside one of the others: the host's side is memory of host_alloc, and the copy happens in
  * the order of what was asked; nobody waits for it. */
 enum tn_copy { TN_COPY_UP = 1, TN_COPY_DOWN = 2, TN_COPY_LATER = 4 };
@@ -283,9 +283,9 @@ typedef struct tn_backend {
     const tn_device_row *rows;
     /* before the first use of a device by a context; false: why it cannot be used */
     bool (*open)(int32_t device, char *why, size_t room);
-    /* new memory, bytes > 0, 64-byte aligned and uninitialised; NULL: none is left. The library
-     * then calls trim and asks once more */
-    void *(*alloc)(int32_t device, int64_t bytes);
+    /* new memory, bytes > 0, 64-byte aligned and uninitialised; NULL: none is left, for which the
+     * library calls trim and asks once more; or, with a sentence in `why`, the device failed */
+    void *(*alloc)(int32_t device, int64_t bytes, char *why, size_t room);
     /* takes memory of alloc back, which what was asked before may still use. Cannot fail */
     void (*free)(int32_t device, void *at);
     /* bytes > 0 from the host (TN_COPY_UP, `from` has been read on return) or to it (TN_COPY_DOWN,
@@ -309,9 +309,9 @@ typedef struct tn_backend {
     int64_t (*snapshot)(int32_t device, void (*each)(const tn_device_piece *piece, void *user),
                         void *user);
     /* both or neither may be NULL: memory of the host, bytes > 0, 64-byte aligned, for copies to
-     * and from the backend's devices (TN_COPY_LATER); NULL: none is left. What is given back is
+     * and from the backend's devices (TN_COPY_LATER); NULL: as alloc's. What is given back is
      * used again when such copies are done; cannot fail, any thread */
-    void *(*host_alloc)(int32_t device, int64_t bytes);
+    void *(*host_alloc)(int32_t device, int64_t bytes, char *why, size_t room);
     void (*host_free)(int32_t device, void *at);
     /* may be NULL: what tn_device_properties_of says, into a struct of zeros; also before open */
     void (*properties)(int32_t device, tn_device_properties *to);

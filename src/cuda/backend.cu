@@ -19,7 +19,7 @@ TNC_PRIV cudaStream_t tnc_stream_of(int32_t device) {
     return tnc_stream_now(device);
 }
 
-TNC_PRIV void tnc_launched() {
+TNC_PRIV void tnc_asked() {
     const cudaError_t e = cudaPeekAtLastError();
     int device = 0, none = 0;
     if (e == cudaSuccess || cudaGetDevice(&device) != cudaSuccess) return;

@@ -68,8 +68,8 @@ TNC_PRIV bool tnc_chosen_look(tn_frame *f, tnc_chosen c, int64_t *count) {
     bool done;
     *count = 0;
     if (!c.tiles) return true;
-    c.counts = (int64_t *)tnc_alloc(device, tnc_chosen_bytes(c));
-    if (!c.counts) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    c.counts = (int64_t *)tnc_alloc_for(f, tnc_chosen_bytes(c));
+    if (!c.counts) return false;
     tnc_chosen_count(tnc_stream(f), c);
     done = tnc_look_at(f, count, c.counts + c.tiles, 8);
     tnc_free(device, c.counts);

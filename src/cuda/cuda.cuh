@@ -22,7 +22,7 @@
 #include <cuda_runtime.h>
 #define TNC_SHARED(T, name, n) __shared__ T name[n]
 #define TNC_LAUNCH(kernel, grid, block, stream, ...) \
-    (kernel<<<grid, block, 0, stream>>>(__VA_ARGS__), tnc_launched())
+    (kernel<<<grid, block, 0, stream>>>(__VA_ARGS__), tnc_asked())
 #define TNC_LAUNCH_PLAIN TNC_LAUNCH
 #endif
 
@@ -49,7 +49,7 @@ struct tnc_device {
     cudaStream_t stream; /* the device's own */
     tnc_fault *fault;    /* NULL: the device was not opened yet */
     int processors;
-    std::atomic<int> broken; /* cudaError_t of the first launch that was refused; 0: none */
+    std::atomic<int> broken; /* cudaError_t of what was refused first; 0: nothing */
 };
 TNC_PRIV tnc_device *tnc_device_at(int32_t device);
 /* Whether the CPU's bits count more than speed: TN_CUDA_EXACT=1 in the environment; in emulation
@@ -71,8 +71,9 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
 static inline cudaStream_t tnc_stream(const tn_frame *f) {
     return tnc_stream_of(tn_frame_device(f));
 }
-/* Behind a launch: the first one that is refused breaks its device, which the next wait tells. */
-TNC_PRIV void tnc_launched();
+/* Behind a launch, a copy or a fill that run asks for: the first one that is refused breaks its
+ * device, which the next wait tells. */
+TNC_PRIV void tnc_asked();
 
 /* --- grids ------------------------------------------------------------------------------------ */
 

@@ -236,8 +236,8 @@ static bool one_hot_look(tn_frame *f) {
     bool done;
     if (a->num_classes != -1 || !x.numel) return true;
     tn_walk_plan_of(&p, f->in, 1);
-    ends = (int64_t *)tnc_alloc(device, sizeof found);
-    if (!ends) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    ends = (int64_t *)tnc_alloc_for(f, sizeof found);
+    if (!ends) return false;
     TNC_LAUNCH(tnc_one_hot_ends, 1, TNC_THREADS, tnc_stream(f), tnc_far_of<1>(p), x.at, ends);
     done = tnc_look_at(f, found, ends, sizeof found);
     tnc_free(device, ends);

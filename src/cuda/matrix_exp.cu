@@ -170,8 +170,8 @@ static bool exp_look(tn_frame *f) {
     const int32_t device = tn_frame_device(f);
     const int64_t batches = factor_count(a);
     tnc_exp e;
-    e.sums = (double *)tnc_alloc(device, (a.size[a.ndim - 1] + 1) * batches * 8);
-    if (!e.sums) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    e.sums = (double *)tnc_alloc_for(f, (a.size[a.ndim - 1] + 1) * batches * 8);
+    if (!e.sums) return false;
     e.plan = (tnc_exp_plan *)(void *)(e.sums + a.size[a.ndim - 1] * batches);
     const bool ok = exp_look_at(f, &e, a, batches);
     tnc_free(device, e.sums);

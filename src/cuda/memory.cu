@@ -174,34 +174,35 @@ static int64_t memory_segment_bytes(int64_t bytes, bool small) {
     return (bytes + MEMORY_SMALL_SEGMENT - 1) / MEMORY_SMALL_SEGMENT * MEMORY_SMALL_SEGMENT;
 }
 
-static bool memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
-    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return false;
+static cudaError_t memory_ask_driver(memory_cache *c, void **at, int64_t bytes) {
+    cudaError_t e;
+    if (c->info.limit && c->info.reserved > c->info.limit - bytes) return cudaErrorMemoryAllocation;
     c->info.calls++;
-    if (cudaMalloc(at, (size_t)bytes) == cudaSuccess) return true;
-    (void)cudaGetLastError(); /* not sticky, and told by the caller */
-    return false;
+    e = cudaMalloc(at, (size_t)bytes);
+    if (e) (void)cudaGetLastError(); /* told by the caller; one that stays stays */
+    return e;
 }
 
-/* A new segment as one piece; NULL if the driver has none even behind a release, nor one without
- * room for others. */
-static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t bytes,
-                                        bool small) {
+/* A new segment as one piece; NULL with *e if the driver has none even behind a release, nor one
+ * without room for others. */
+static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t bytes, bool small,
+                                        cudaError_t *e) {
     int64_t whole = memory_segment_bytes(bytes, small);
     void *at = NULL;
     memory_piece *p = new (std::nothrow) memory_piece();
-    bool there;
+    *e = cudaErrorMemoryAllocation;
     if (!p) return NULL;
-    there = memory_ask_driver(c, &at, whole);
-    if (!there) {
+    *e = memory_ask_driver(c, &at, whole);
+    if (*e == cudaErrorMemoryAllocation) {
         memory_look(c, true);
         memory_release_idle(c);
-        there = memory_ask_driver(c, &at, whole);
+        *e = memory_ask_driver(c, &at, whole);
     }
-    if (!there && whole > bytes) {
+    if (*e == cudaErrorMemoryAllocation && whole > bytes) {
         whole = bytes;
-        there = memory_ask_driver(c, &at, whole);
+        *e = memory_ask_driver(c, &at, whole);
     }
-    if (!there) {
+    if (*e) {
         delete p;
         return NULL;
     }
@@ -213,7 +214,8 @@ static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t
     return p;
 }
 
-static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
+/* NULL with *e. */
+static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes, cudaError_t *e) {
     const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
     const bool small = whole <= MEMORY_SMALL;
     memory_piece key = {NULL, whole, false, small, NULL, NULL, s, {}}, *p;
@@ -223,7 +225,7 @@ static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
         p = *i;
         c->idle[small].erase(i);
     } else {
-        p = memory_new_segment(c, s, whole, small);
+        p = memory_new_segment(c, s, whole, small, e);
     }
     if (!p) return NULL;
     memory_cut(c, p, whole);
@@ -237,16 +239,29 @@ static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes) {
     return p->at;
 }
 
-TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes) {
+TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     memory_cache *c = &memory_caches[device];
+    void *at = NULL;
     std::lock_guard<std::mutex> hold(c->lock);
-    if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT || cudaSetDevice(device) != cudaSuccess)
-        return NULL;
+    cudaError_t e = cudaSetDevice(device);
+    if (bytes > INT64_MAX - MEMORY_LARGE_SEGMENT) return NULL;
     try {
-        return memory_take(c, tnc_stream_now(device), bytes);
+        if (!e) at = memory_take(c, tnc_stream_now(device), bytes, &e);
     } catch (const std::bad_alloc &) {
         return NULL; /* the host has no memory for the cache's own lists */
     }
+    if (!at) tnc_no_memory(e, why, room);
+    return at;
+}
+TNC_PRIV void tnc_no_memory(cudaError_t e, char *why, size_t room) {
+    if (e != cudaErrorMemoryAllocation) snprintf(why, room, "%s", cudaGetErrorString(e));
+}
+TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes) {
+    char why[160] = "";
+    void *at = tnc_alloc(tn_frame_device(f), bytes, why, sizeof why);
+    if (!at && *why) tn_fail(f, TN_INTERNAL, "the device failed: %s", why);
+    if (!at && !*why) tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    return at;
 }
 
 TNC_PRIV void tnc_free(int32_t device, void *at) {

@@ -4,7 +4,11 @@
 
 #include "cuda.cuh"
 
-TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes);
+TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room);
+/* What that and tnc_host_alloc say of e: nothing if it means that none is left. */
+TNC_PRIV void tnc_no_memory(cudaError_t e, char *why, size_t room);
+/* For looks: memory of the call's device. NULL with an error. */
+TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes);
 TNC_PRIV void tnc_free(int32_t device, void *at);
 /* A piece of tnc_alloc is used in this stream, too, from now until it is freed. */
 TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream);
@@ -12,7 +16,7 @@ TNC_PRIV void tnc_trim(int32_t device);
 TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to);
 TNC_PRIV void tnc_reset_peak(int32_t device);
 TNC_PRIV void tnc_limit(int32_t device, int64_t bytes);
-TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes);
+TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t room);
 TNC_PRIV void tnc_host_free(int32_t device, void *at);
 /* Whether that is memory of tnc_host_alloc. */
 TNC_PRIV bool tnc_host_is(const void *at);

@@ -408,6 +408,7 @@ static void nccl_run(tn_frame *f) {
         if (in.at != out.at)
             cudaMemcpyAsync(out.at, in.at, (size_t)in.numel * in.bytes, cudaMemcpyDeviceToDevice,
                             s);
+        tnc_asked();
         return;
     }
     const nccl_kept *k = (const nccl_kept *)tn_group_kept(c.group);

@@ -60,20 +60,23 @@ static void pinned_release_idle() {
     pinned_blocks.idle.clear();
 }
 
-static pinned_block *pinned_new(int64_t bytes) {
+/* NULL with *e. */
+static pinned_block *pinned_new(int64_t bytes, cudaError_t *e) {
     pinned_block *p = new (std::nothrow) pinned_block();
     void *at = NULL;
     if (!p) return NULL;
-    p->bytes = bytes;
-    if (cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable) != cudaSuccess) {
+    *e = cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable);
+    if (*e == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         pinned_release_idle();
-        if (cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable) != cudaSuccess) {
-            (void)cudaGetLastError();
-            delete p;
-            return NULL;
-        }
+        *e = cudaHostAlloc(&at, (size_t)bytes, cudaHostAllocPortable);
     }
+    if (*e) {
+        (void)cudaGetLastError();
+        delete p;
+        return NULL;
+    }
+    p->bytes = bytes;
     p->at = (char *)at;
     return p;
 }
@@ -86,19 +89,26 @@ static std::map<const char *, pinned_block *>::iterator pinned_find(const void *
     return (const char *)at < i->first + i->second->bytes ? i : pinned_blocks.used.end();
 }
 
-TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes) {
+TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     std::lock_guard<std::mutex> hold(pinned_blocks.lock);
     int64_t whole = PINNED_LEAST;
     pinned_block *p = NULL;
+    cudaError_t e = cudaSetDevice(device);
     while (whole < bytes && whole < INT64_MAX / 2) whole *= 2;
-    if (whole < bytes || cudaSetDevice(device) != cudaSuccess) return NULL;
+    if (whole < bytes) return NULL;
+    if (e) {
+        tnc_no_memory(e, why, room);
+        return NULL;
+    }
+    e = cudaErrorMemoryAllocation;
     try {
         pinned_look();
         auto i = pinned_blocks.idle.find(whole);
         if (i != pinned_blocks.idle.end()) {
             p = i->second;
             pinned_blocks.idle.erase(i);
-        } else if (!(p = pinned_new(whole))) {
+        } else if (!(p = pinned_new(whole, &e))) {
+            tnc_no_memory(e, why, room);
             return NULL;
         }
         pinned_blocks.used[p->at] = p;

@@ -10,6 +10,7 @@
 #include "elements.cuh"
 #include "here.cuh"
 #include "memory.cuh"
+#include "places.cuh"
 #include "random.cuh"
 #include "../api/extend.h"
 
@@ -496,6 +497,7 @@ static void random_up(tn_frame *f) {
     if (!note->host) return;
     cudaMemcpyAsync(out.at, tn_data(note->host), (size_t)(out.numel * out.bytes),
                     cudaMemcpyHostToDevice, tnc_stream(f));
+    tnc_asked();
     tn_free_at(NULL, 0, note->host);
 }
 
@@ -506,20 +508,20 @@ static bool random_bernoulli_look(tn_frame *f) {
     cudaStream_t s = tnc_stream(f);
     uint32_t bad = 0, *flag;
     tn_walk_plan w;
+    bool ok;
     if (!p.numel) return true;
-    flag = (uint32_t *)tnc_alloc(device, sizeof *flag);
-    if (!flag) return tn_fail(f, TN_MEMORY, "no memory of the device is left");
+    flag = (uint32_t *)tnc_alloc_for(f, sizeof *flag);
+    if (!flag) return false;
     cudaMemsetAsync(flag, 0, sizeof *flag, s);
+    tnc_asked();
     tn_walk_plan_of(&w, f->in, 1);
     tnc_walk_pieces<1>(w, [=](const tnc_walk<1> &piece) {
         TNC_LAUNCH_PLAIN((tnc_bernoulli_check), tnc_blocks(piece.n, TNC_THREADS), TNC_THREADS, s,
                          piece, (int)p.dtype, flag);
     });
-    cudaMemcpyAsync(&bad, flag, sizeof bad, cudaMemcpyDeviceToHost, s);
-    cudaStreamSynchronize(s);
+    ok = tnc_look_at(f, &bad, flag, sizeof bad);
     tnc_free(device, flag);
-    if (!bad) return true;
-    return tnc_here_look(f, ~0u);
+    return ok && (!bad || tnc_here_look(f, ~0u));
 }
 
 /* dropout: only what is kept is drawn here. */
@@ -552,6 +554,7 @@ static void random_dropout_up(tn_frame *f) {
         return;
     }
     cudaMemcpyAsync(to, note->drawn, (size_t)n, cudaMemcpyHostToDevice, tnc_stream(f));
+    tnc_asked();
     delete[] note->drawn;
     random_dropout_by(f, c, to);
 }

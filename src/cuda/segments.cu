@@ -203,8 +203,8 @@ static bool sparse_distinct_look(tn_frame *f) {
     bool ok;
     f->count = 0;
     if (!x.numel) return true;
-    mask = (char *)tnc_alloc(device, x.numel);
-    if (!mask) return tn_fail(f, TN_MEMORY, "the device has no memory to count in");
+    mask = (char *)tnc_alloc_for(f, x.numel);
+    if (!mask) return false;
     ok = tnc_chosen_look(f, keys_differ(tnc_stream(f), x, mask), &f->count);
     tnc_free(device, mask);
     return ok;

@@ -6,6 +6,8 @@
 #include "../api/device.h"
 #include "../tensor/tensor.h"
 
+enum { DEVICE_WHY = 300 }; /* bytes of a backend's sentence */
+
 /* A call that a kernel may complain of later. */
 typedef struct tni_ticket {
     const char *row, *file;

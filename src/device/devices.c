@@ -2,7 +2,7 @@
  * bytes up and down, and what waits for them. */
 #include "device.h"
 
-enum { DEVICES_MOST = UINT8_MAX - TN_META, DEVICES_OF_ONE = 64, DEVICE_WHY = 300 };
+enum { DEVICES_MOST = UINT8_MAX - TN_META, DEVICES_OF_ONE = 64 };
 
 /* --- names and numbers ------------------------------------------------------------------------ */
 

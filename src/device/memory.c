@@ -46,9 +46,19 @@ static void memory_explain(tni_block *b, const tni_device *d) {
     tni_unscoped_explain(b);
 }
 
-static void memory_error(tni_block *b, const tni_device *d, int64_t bytes) {
+static bool memory_failed(tni_block *b, const tni_device *d, int64_t bytes, const char *why) {
+    return tni_error(b, TN_INTERNAL, "a request of %lld bytes on %s failed: %s", (long long)bytes,
+                     d->name, why);
+}
+
+/* why: what the backend said; "": no memory is left. */
+static void memory_error(tni_block *b, const tni_device *d, int64_t bytes, const char *why) {
     tn_device_memory_info m = {0, 0, 0, 0, 0};
     if (b->failed) return;
+    if (*why) {
+        memory_failed(b, d, bytes, why);
+        return;
+    }
     tni_error(b, TN_MEMORY, "out of memory on %s: %lld bytes were requested", d->name,
               (long long)bytes);
     if (d->backend->memory) {
@@ -71,18 +81,19 @@ TN_PRIV void *tni_device_get(tni_block *b, int device, int64_t bytes,
                              void (**release)(void *data, void *user), void **user,
                              uint8_t *stream) {
     tni_device *d = tni_device_of(b, device);
+    char why[DEVICE_WHY] = "";
     void *at;
     if (!d || !tni_device_open(b, d)) return NULL;
     if (TNI_UNLIKELY(tni_state(b)->capture != NULL) && !tni_state(b)->capture->scratch) {
         tni_capture_refuse(b, d);
         return NULL;
     }
-    at = d->backend->alloc(d->index, bytes);
-    if (!at && d->backend->trim) {
+    at = d->backend->alloc(d->index, bytes, why, sizeof why);
+    if (!at && !*why && d->backend->trim) {
         d->backend->trim(d->index);
-        at = d->backend->alloc(d->index, bytes);
+        at = d->backend->alloc(d->index, bytes, why, sizeof why);
     }
-    if (!at) memory_error(b, d, bytes);
+    if (!at) memory_error(b, d, bytes, why);
     *release = memory_release;
     *user = d;
     *stream = tni_stream_now(b, d)->number;
@@ -97,12 +108,14 @@ static void memory_unpin(void *data, void *user) {
 }
 
 TN_PRIV bool tni_pinned_storage(tni_block *b, tn_tensor *t, tni_device *d) {
+    char why[DEVICE_WHY] = "";
     int64_t bytes;
     void *at;
     if (!d->backend->host_alloc || !t->numel) return tni_set_storage(b, t);
     if (!tni_extent(t, &bytes)) return tni_error(b, TN_INVALID, "the tensor is too large");
     if (!tni_device_open(b, d)) return false;
-    at = d->backend->host_alloc(d->index, bytes);
+    at = d->backend->host_alloc(d->index, bytes, why, sizeof why);
+    if (!at && *why) return memory_failed(b, d, bytes, why);
     if (!at)
         return tni_error(b, TN_MEMORY,
                          "out of memory on %s: %lld bytes of pinned memory were requested", d->name,

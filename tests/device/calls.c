@@ -302,6 +302,22 @@ static void a_broken_device_is_an_error_of_what_waits(void) {
     end(c);
 }
 
+static void memory_of_a_lost_device_is_not_said_to_be_used_up(void) {
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_tensor *x = tn_ones(TN_DIMS(4));
+        const int64_t trims = null_trims;
+        null_lost = "it fell off the bus";
+        REFUSED(tn_zeros(TN_DIMS(30), .device = null0), TN_INTERNAL,
+                "a request of 120 bytes on null:0 failed: it fell off the bus");
+        REFUSED(tn_pin(x), TN_INTERNAL, "16 bytes on null:0 failed: it fell off the bus");
+        CHECK(null_trims == trims);
+        null_lost = NULL;
+        CHECK(tn_zeros(TN_DIMS(30), .device = null0) && tn_pin(x));
+    }
+    end(c);
+}
+
 /* --- the k-th allocation or copy fails -------------------------------------------------------- */
 
 /* A program of copies, kernels, views, moves and gradients; false at its first error. */
@@ -586,6 +602,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_wrong_index_is_an_error_of_its_line),
         CHECK_TEST(a_row_without_a_kernel_is_refused_or_falls_back),
         CHECK_TEST(a_broken_device_is_an_error_of_what_waits),
+        CHECK_TEST(memory_of_a_lost_device_is_not_said_to_be_used_up),
         CHECK_TEST(what_is_made_from_nothing_is_on_the_default_device),
         CHECK_TEST(default_devices_nest_and_end_with_their_block),
         CHECK_TEST(a_module_is_made_on_the_default_device),

@@ -18,7 +18,7 @@ enum { DEVICES = ORDER_DEVICES, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 }
 int64_t null_blocks, null_fail_alloc = -1, null_fail_copy = -1;
 int64_t null_allocs, null_copies, null_kernels, null_foreign, null_kept, null_trims, null_pinned,
     null_laters, null_waits, null_events, null_graphs, null_launches, null_refuse_graph;
-const char *null_broken;
+const char *null_broken, *null_lost;
 
 /* --- memory: first fit in one range of addresses ---------------------------------------------- */
 
@@ -135,7 +135,7 @@ static void memory_sweep(memory *m) {
 }
 
 /* Each stream has addresses of its own. */
-static void *null_alloc(int32_t device, int64_t bytes) {
+static void *null_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     memory *m = &memories[device];
     const size_t wanted = ((size_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
     const int now = stream_now(device);
@@ -143,7 +143,8 @@ static void *null_alloc(int32_t device, int64_t bytes) {
     size_t from = (size_t)(now % ORDER_STREAMS) * ROOM;
     const size_t end = from + ROOM;
     null_allocs++;
-    if (null_fail_alloc == 0 || null_kept) return NULL;
+    if (null_lost) snprintf(why, room, "%s", null_lost);
+    if (null_lost || null_fail_alloc == 0 || null_kept) return NULL;
     if (m->info.limit && m->info.used + (int64_t)wanted > m->info.limit) return NULL;
     if (null_fail_alloc > 0) null_fail_alloc--;
     memory_sweep(m);
@@ -206,9 +207,13 @@ static int64_t null_snapshot(int32_t device, void (*each)(const tn_device_piece 
     return n;
 }
 
-static void *null_host_alloc(int32_t device, int64_t bytes) {
+static void *null_host_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     void *at = NULL;
     (void)device;
+    if (null_lost) {
+        snprintf(why, room, "%s", null_lost);
+        return NULL;
+    }
     if (null_fail_alloc == 0) return NULL;
     if (null_fail_alloc > 0) null_fail_alloc--;
     if (posix_memalign(&at, ALIGN, (size_t)bytes)) return NULL;
@@ -589,7 +594,9 @@ const tn_backend *tn_null_backend(void) {
 static bool bare_open(int32_t device, char *why, size_t room) {
     return null_open(device + BARE, why, room);
 }
-static void *bare_alloc(int32_t device, int64_t bytes) { return null_alloc(device + BARE, bytes); }
+static void *bare_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
+    return null_alloc(device + BARE, bytes, why, room);
+}
 static void bare_free(int32_t device, void *at) { null_free(device + BARE, at); }
 static bool bare_copy(int32_t device, void *to, const void *from, int64_t bytes, enum tn_copy how,
                       char *why, size_t room) {

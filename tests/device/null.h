@@ -28,5 +28,6 @@ extern int64_t null_launches;         /* of graphs */
 extern int64_t null_refuse_graph;     /* 1: no capture begins, 2: none ends, 3: no launch */
 extern int64_t null_foreign;          /* tensors of kernels that were not in the device's memory */
 extern const char *null_broken;       /* why waits fail; NULL: they do not */
+extern const char *null_lost;         /* why memory is refused; NULL: it is not, or none is left */
 
 #endif
