@@ -387,9 +387,11 @@ static void pack(file *f, text *to) {
 /* Comments that compilers and analysers read, and the names of the files. */
 static bool is_kept(const char *comment, const char *end) {
     static const char *const words[] = {"/* src/", "fall", "NOLINT", "cppcheck-suppress"};
-    for (int i = 0; i < 4; i++) {
-        const char *at = strstr(comment, words[i]);
-        if (at && at < end && (i || at == comment)) return true;
+    for (int i = 0; i < 4; i++) { /* strstr would read the rest of the file */
+        const char *p = comment;
+        while (p && strncmp(p, words[i], strlen(words[i])) != 0)
+            p = i ? memchr(p + 1, *words[i], (size_t)(end - p) - 1) : NULL;
+        if (p) return true;
     }
     return false;
 }

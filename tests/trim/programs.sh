@@ -79,15 +79,17 @@ check "inference: no warning" quiet $least -std=c99 -O0 -Wall -Wextra -I"$out/in
 "$out/learns" > "$out/learns.printed" 2>&1
 check "inference: a program that learns is told why it cannot" grep -q "this build is without gradients" "$out/learns.printed"
 if [ -z "${TN_QUICK:-}" ]; then
-    for name in text physics game; do one_file $name examples/$name.c "$cc -std=c99"; done
+    some=$(drawn 1 text physics game)
+    echo "examples: $some, fashion, mixed, fireflies"
+    for name in $some; do one_file $name examples/$name.c "$cc -std=c99"; done
     mkdir -p "$out/fashion"
     printf '#define FASHION_DATA "%s/none"\n' "$absolute" > "$out/digits.h" # the digits, also after `make data`
     check "fashion: trim" "$trim" -o "$out/fashion" tensor.h tensor_nn.h -- examples/fashion/*.c
-    for form in fashion full; do
-        include=$out/fashion
-        [ $form = fashion ] || include=.
-        check "fashion: $form, no warning" quiet $cc -std=c99 $flags -include "$out/digits.h" -I"$include" examples/fashion/*.c \
-            -o "$out/fashion.$form" -lm -pthread
+    for form in fashion full; do # full: the library of all lanes in the place of impl.c
+        include=$out/fashion implementation=examples/fashion/impl.c
+        [ $form = fashion ] || { include=. implementation=$object; }
+        check "fashion: $form, no warning" quiet $cc -std=c99 $flags -include "$out/digits.h" -I"$include" \
+            $(echo examples/fashion/*.c | sed 's|[^ ]*/impl.c||') "$implementation" -o "$out/fashion.$form" -lm -pthread
         "$out/fashion.$form" --seed 1 --epochs 1 --out "$out/learnt.$form" > "$out/fashion.$form.printed"
     done
     check "fashion: the same weights" cmp "$out/learnt.fashion/model.safetensors" "$out/learnt.full/model.safetensors"
@@ -95,10 +97,13 @@ if [ -z "${TN_QUICK:-}" ]; then
         mkdir -p "$out/mixed"
         check "mixed: trim" "$trim" -o "$out/mixed" tensor.h tensor_nn.h -- examples/mixed/main.cpp examples/mixed/model.c
         for form in mixed full; do
-            include=$out/mixed
-            [ $form = mixed ] || include=.
-            check "mixed: $form, C" quiet $cc -std=c99 $flags -I"$include" -c examples/mixed/model.c -o "$out/model.o"
-            check "mixed: $form, C++" quiet g++ -std=c++11 $flags -I"$include" examples/mixed/main.cpp "$out/model.o" -o "$out/mixed.$form" -lm -pthread
+            include=$out/mixed library= model=examples/mixed/model.c
+            if [ $form = full ]; then
+                include=. library=$object model=$out/model.c
+                sed '/^#define TENSOR_.*IMPLEMENTATION$/d' examples/mixed/model.c > "$model"
+            fi
+            check "mixed: $form, C" quiet $cc -std=c99 $flags -Iexamples/mixed -I"$include" -c "$model" -o "$out/model.o"
+            check "mixed: $form, C++" quiet g++ -std=c++11 $flags -I"$include" examples/mixed/main.cpp "$out/model.o" $library -o "$out/mixed.$form" -lm -pthread
             "$out/mixed.$form" > "$out/mixed.$form.printed"
         done
         check "mixed: the same output" same "$out/mixed.full.printed" "$out/mixed.mixed.printed"
