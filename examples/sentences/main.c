@@ -4,8 +4,9 @@
  * BERT, 2019); a sentence is the mean of its vectors, of length 1 (N. Reimers and I. Gurevych,
  * Sentence-BERT, 2019).
  *
+ *     sh examples/weights.sh minilm
  *     cc -O2 -I. examples/sentences/main.c -o sentences -lm -pthread
- *     ./sentences all-MiniLM-L6-v2 "A cat purrs." "A kitten is happy." "Rates rose again."
+ *     ./sentences build/weights/minilm "A cat purrs." "A kitten is happy." "Rates rose again."
  *
  * The folder has config.json, vocab.txt and model.safetensors. A sentence is cut where the model
  * has no more places; the Python package of this model cuts it at 256 pieces. With --save FILE as

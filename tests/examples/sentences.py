@@ -45,14 +45,14 @@ def parted(text):
     return out.split()
 
 
-def pieces(word):
+def pieces(word, words):
     if len(word) > 100:
         return ["[UNK]"]
     found, at = [], 0
     while at < len(word):
         ends = range(len(word), at, -1)
         tries = (("##" if at else "") + word[at:end] for end in ends)
-        best = next((t for t in tries if t in WORDS), None)
+        best = next((t for t in tries if t in words), None)
         if best is None:
             return ["[UNK]"]
         found.append(best)
@@ -60,9 +60,10 @@ def pieces(word):
     return found
 
 
-def numbers(text):
-    found = [p for word in parted(text) for p in pieces(word)][: PLACES - 2]
-    return [WORDS.index(p) for p in ["[CLS]", *found, "[SEP]"]]
+def numbers(text, words, places):
+    """words: the number of each word of the vocabulary."""
+    found = [p for word in parted(text) for p in pieces(word, words)][: places - 2]
+    return [words[p] for p in ["[CLS]", *found, "[SEP]"]]
 
 
 # --- the network ----------------------------------------------------------------------------------
@@ -130,7 +131,10 @@ def dot(a, b):
     return math.fsum(x * y for x, y in zip(a, b, strict=True))
 
 
-def sentence(w, text):
+def sentence(w, config, ids):
+    """The vector of a sentence of these numbers."""
+    eps = config["layer_norm_eps"]
+
     def dense(name, x):
         weight, bias = w[name + ".weight"], w[name + ".bias"]
         return [[dot(row, out) + b for out, b in zip(weight, bias, strict=True)] for row in x]
@@ -139,17 +143,18 @@ def sentence(w, text):
         rows = []
         for a, b in zip(x, y, strict=True):
             row = [p + q for p, q in zip(a, b, strict=True)]
-            mean = math.fsum(row) / WIDTH
-            scale = math.sqrt(math.fsum((v - mean) ** 2 for v in row) / WIDTH + EPS)
+            mean = math.fsum(row) / len(row)
+            scale = math.sqrt(math.fsum((v - mean) ** 2 for v in row) / len(row) + eps)
             terms = zip(row, w[name + ".weight"], w[name + ".bias"], strict=True)
             rows.append([(v - mean) / scale * g + b for v, g, b in terms])
         return rows
 
     def attend(layer, x):
         q, k, v = (dense(f"{layer}attention.self.{p}", x) for p in ("query", "key", "value"))
-        size = WIDTH // HEADS
+        width = len(q[0])
+        size = width // config["num_attention_heads"]
         rows = [[] for _ in x]
-        for at in range(0, WIDTH, size):
+        for at in range(0, width, size):
             for i, row in enumerate(rows):
                 mine = q[i][at : at + size]
                 score = [
@@ -159,7 +164,6 @@ def sentence(w, text):
                 row += [dot(score, [r[c] for r in v]) / total for c in range(at, at + size)]
         return rows
 
-    ids = numbers(text)
     words, places = (
         w["embeddings.word_embeddings.weight"],
         w["embeddings.position_embeddings.weight"],
@@ -167,7 +171,7 @@ def sentence(w, text):
     type_0 = w["embeddings.token_type_embeddings.weight"][0]
     placed = [[p + t for p, t in zip(places[i], type_0, strict=True)] for i in range(len(ids))]
     x = norm("embeddings.LayerNorm", [words[i] for i in ids], placed)
-    for i in range(LAYERS):
+    for i in range(config["num_hidden_layers"]):
         layer = f"encoder.layer.{i}."
         y = dense(layer + "attention.output.dense", attend(layer, x))
         x = norm(layer + "attention.output.LayerNorm", x, y)
@@ -181,9 +185,13 @@ def sentence(w, text):
 
 def check(folder, out, *texts):
     w, said = read(folder / "model.safetensors"), read(out)["sentences"]
+    config = json.loads((folder / "config.json").read_text())
+    lines = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    words = {word: i for i, word in enumerate(lines)}
     worst = 0
     for text, row in zip(texts, said, strict=True):
-        expected = sentence(w, text)
+        ids = numbers(text, words, config["max_position_embeddings"])
+        expected = sentence(w, config, ids)
         worst = max(worst, *(abs(a - b) for a, b in zip(row, expected, strict=True)))
     print(f"largest difference: {worst:.1e}")
     assert worst < 1e-6
