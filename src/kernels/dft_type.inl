@@ -230,19 +230,134 @@ static void TNI_FNT(dft_stage)(const tni_dft_stage *s) {
 
 /* --- lines and planes ------------------------------------------------------------------------- */
 
-/* Whether the lines' elements, `gap` numbers each, are neighbours across whole vectors. */
-TNI_INLINE bool TNI_FNT(dft_beside)(const tni_dft_move *v, int64_t gap) {
-    if (v->lines != v->side || v->side % W) return false;
-    for (int64_t q = 1; q < v->lines; q++)
-        if (v->line[q] != v->line[0] + q * gap) return false;
-    return true;
+#if defined(__GNUC__)
+#define DFT_PREFETCH(p, write) __builtin_prefetch(p, write)
+#else
+#define DFT_PREFETCH(p, write) (void)(p)
+#endif
+enum { TNI_FNT(dft_ahead) = 16 }; /* rows */
+#define DFT_AHEAD TNI_FNT(dft_ahead)
+
+/* How many lines from q on have neighbouring elements. */
+static int64_t TNI_FNT(dft_beside)(const tni_dft_move *v, int64_t q) {
+    const int64_t gap = v->apart == 1 ? 2 : 1;
+    int64_t end = q + 1;
+    while (end < v->lines && v->line[end] == v->line[end - 1] + gap) end++;
+    return end - q;
 }
+/* Elements k on by LINE, some of one line after another, or by BESIDE where W lines or more are
+ * neighbours. */
+#define DFT_MOVE(LINE, BESIDE)                                                    \
+    enum { TILE = 32 };                                                           \
+    for (int64_t q = 0, first = 0, some; q <= v->lines && k < v->n; q += some) {  \
+        some = q < v->lines ? TNI_FNT(dft_beside)(v, q) : 1;                      \
+        if (q < v->lines && some < W) continue;                                   \
+        for (int64_t i = k; i < v->n && first < q; i += TILE)                     \
+            for (int64_t l = first; l < q; l++)                                   \
+                TNI_FNT(LINE)(v, l, i, v->n - i < TILE ? v->n : i + TILE);        \
+        if (q < v->lines) TNI_FNT(BESIDE)(v, q, some, k);                         \
+        first = q + some;                                                         \
+    }
 /* Whether it is a whole group of lines of pairs, G lines, which are 64 bytes of columns. */
 enum { TNI_FNT(dft_group) = 64 / sizeof(T) };
 #define G TNI_FNT(dft_group)
 TNI_INLINE bool TNI_FNT(dft_is_group)(const tni_dft_move *v) {
     return v->side == G && v->lines == G && v->step == 2 && v->apart == 1;
 }
+#if TNI_ISA == 1
+/* Blocks of W lines by W / 2 elements in registers: most shuffles of AVX2 move within halves of a
+ * vector, so that these, which exchange halves but once, are a third of the text below.
+ *
+ * Of pairs of lines l, l + 1 the elements 0 1 | 2 3, or in f64 0 | 1, to rows of elements. */
+#ifdef TNI_TYPE_F32
+#define DFT_FIRST(a, b) _mm256_shuffle_ps(a, b, 0x88)
+#define DFT_SECOND(a, b) _mm256_shuffle_ps(a, b, 0xdd)
+#define DFT_HALVES_OF(a, b, which) _mm256_permute2f128_ps(a, b, which)
+TNI_INLINE void TNI_FNT(dft_rows)(const V *v, T *to, int64_t side) {
+    const V a = DFT_FIRST(v[0], v[1]), b = DFT_SECOND(v[0], v[1]), c = DFT_FIRST(v[2], v[3]),
+            d = DFT_SECOND(v[2], v[3]);
+    V_ST(to, DFT_HALVES_OF(a, c, 0x20));
+    V_ST(to + side, DFT_HALVES_OF(b, d, 0x20));
+    V_ST(to + 2 * side, DFT_HALVES_OF(a, c, 0x31));
+    V_ST(to + 3 * side, DFT_HALVES_OF(b, d, 0x31));
+}
+/* Pairs of lines 0 1 | 4 5 of two elements and the next two to their lines. */
+TNI_INLINE void TNI_FNT(dft_pairs)(const V *v, T *y, int64_t first, int64_t second,
+                                   int64_t fifth, int64_t sixth) {
+    const __m256d a = _mm256_castps_pd(v[0]), b = _mm256_castps_pd(v[1]),
+                  c = _mm256_castps_pd(v[2]), d = _mm256_castps_pd(v[3]);
+    const V e = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b)),
+            f = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)),
+            g = _mm256_castpd_ps(_mm256_unpacklo_pd(c, d)),
+            h = _mm256_castpd_ps(_mm256_unpackhi_pd(c, d));
+    V_ST(y + first, DFT_HALVES_OF(e, g, 0x20));
+    V_ST(y + second, DFT_HALVES_OF(f, h, 0x20));
+    V_ST(y + fifth, DFT_HALVES_OF(e, g, 0x31));
+    V_ST(y + sixth, DFT_HALVES_OF(f, h, 0x31));
+}
+#define DFT_LOW(a, b) _mm256_unpacklo_ps(a, b)
+#define DFT_HIGH(a, b) _mm256_unpackhi_ps(a, b)
+#define DFT_LINES(v, w)                                                               \
+    TNI_FNT(dft_pairs)(v, y, line[0], line[1], line[4], line[5]);                     \
+    TNI_FNT(dft_pairs)(w, y, line[2], line[3], line[6], line[7])
+#else
+#define DFT_FIRST(a, b) _mm256_unpacklo_pd(a, b)
+#define DFT_SECOND(a, b) _mm256_unpackhi_pd(a, b)
+#define DFT_HALVES_OF(a, b, which) _mm256_permute2f128_pd(a, b, which)
+TNI_INLINE void TNI_FNT(dft_rows)(const V *v, T *to, int64_t side) {
+    V_ST(to, DFT_HALVES_OF(v[0], v[1], 0x20));
+    V_ST(to + side, DFT_HALVES_OF(v[0], v[1], 0x31));
+}
+#define DFT_LOW(a, b) _mm256_unpacklo_pd(a, b)
+#define DFT_HIGH(a, b) _mm256_unpackhi_pd(a, b)
+#define DFT_LINES(v, w)                                    \
+    V_ST(y + line[0], DFT_HALVES_OF(v[0], v[1], 0x20));    \
+    V_ST(y + line[2], DFT_HALVES_OF(v[0], v[1], 0x31));    \
+    V_ST(y + line[1], DFT_HALVES_OF(w[0], w[1], 0x20));    \
+    V_ST(y + line[3], DFT_HALVES_OF(w[0], w[1], 0x31))
+#endif
+static int64_t TNI_FNT(dft_load_group)(const tni_dft_move *v) {
+    int64_t k = 0;
+    TNI_KERNEL_PATH(dft_load_group);
+    for (; k + W / 2 <= v->n; k += W / 2)
+        for (int q = 0; q < G; q += W) {
+            const T *x = (const T *)v->data + 2 * k;
+            const int64_t *line = v->line + q, to = k * G + q;
+            V r[W / 2], s[W / 2];
+            for (int i = 0; i < W / 2; i++) {
+                const V a = V_LD(x + line[2 * i]), b = V_LD(x + line[2 * i + 1]);
+                r[i] = DFT_FIRST(a, b), s[i] = DFT_SECOND(a, b);
+            }
+            TNI_FNT(dft_rows)(r, (T *)v->re + to, G);
+            TNI_FNT(dft_rows)(s, (T *)v->im + to, G);
+        }
+    return k;
+}
+static int64_t TNI_FNT(dft_store_group)(const tni_dft_move *v) {
+    const V scale = V_SET(v->scale), im_scale = V_SET(v->im_scale);
+    int64_t k = 0;
+    TNI_KERNEL_PATH(dft_store_group);
+    for (; k + W / 2 <= v->n; k += W / 2)
+        for (int q = 0; q < G; q += W) {
+            T *y = (T *)v->data + 2 * k;
+            const int64_t *line = v->line + q;
+            V r[W / 2], s[W / 2];
+            for (int i = 0; i < W / 2; i++) {
+                const V a = V_MUL(V_LD((const T *)v->re + (k + i) * G + q), scale),
+                        b = V_MUL(V_LD((const T *)v->im + (k + i) * G + q), im_scale);
+                r[i] = DFT_LOW(a, b), s[i] = DFT_HIGH(a, b);
+            }
+            DFT_LINES(r, s);
+        }
+    return k;
+}
+#undef DFT_FIRST
+#undef DFT_SECOND
+#undef DFT_HALVES_OF
+#undef DFT_LOW
+#undef DFT_HIGH
+#undef DFT_LINES
+#else
 /* Places of G rows of W numbers, which rotate by one bit where the first half of the rows and the
  * second are interleaved, so that after log2(G) times these are W rows of G (M. Pease, "An
  * adaptation of the fast Fourier transform for parallel processing", 1968). Two times at once: rows
@@ -333,14 +448,37 @@ static int64_t TNI_FNT(dft_store_group)(const tni_dft_move *v) {
     }
     return k;
 }
+#endif
 #undef G
-/* Elements k on of line q. */
-static void TNI_FNT(dft_load_line)(const tni_dft_move *v, int64_t q, int64_t k) {
+/* Elements k to end - 1 of line q. */
+static void TNI_FNT(dft_load_line)(const tni_dft_move *v, int64_t q, int64_t k, int64_t end) {
     const T *x = (const T *)v->data + v->line[q];
     T *re = (T *)v->re, *im = (T *)v->im;
-    for (; k < v->n; k++) {
+    for (; k < end; k++) {
         re[k * v->side + q] = x[k * v->step];
         im[k * v->side + q] = v->apart ? x[k * v->step + v->apart] : (T)0;
+    }
+}
+/* Elements k on of `some` lines from q on that are neighbours, W or more; the last vector may
+ * overlap the one before it. Rows may lie pages apart, so the caches hear of them early. */
+static void TNI_FNT(dft_load_beside)(const tni_dft_move *v, int64_t q, int64_t some, int64_t k) {
+    for (; k < v->n; k++) {
+        const T *x = (const T *)v->data + v->line[q] + k * v->step;
+        const T *soon = k + DFT_AHEAD < v->n ? x + DFT_AHEAD * v->step : x;
+        T *re = (T *)v->re + k * v->side + q, *im = (T *)v->im + k * v->side + q;
+        for (int64_t l = 0; l < some; l += W) {
+            const int64_t at = l + W <= some ? l : some - W;
+            V a, b = V_ZERO();
+            DFT_PREFETCH(soon + (v->apart == 1 ? 2 * at : at), 0);
+            if (v->apart == 1) {
+                V_LD2(x + 2 * at, &a, &b);
+            } else {
+                a = V_LD(x + at);
+                if (v->apart) b = V_LD(x + at + v->apart);
+            }
+            V_ST(re + at, a);
+            V_ST(im + at, b);
+        }
     }
 }
 static void TNI_FNT(dft_load)(const tni_dft_move *v) {
@@ -356,23 +494,8 @@ static void TNI_FNT(dft_load)(const tni_dft_move *v) {
         }
     } else if (TNI_FNT(dft_is_group)(v)) {
         k = TNI_FNT(dft_load_group)(v);
-    } else if (v->apart == 1 && TNI_FNT(dft_beside)(v, 2)) {
-        for (; k < v->n; k++)
-            for (int64_t q = 0; q < v->side; q += W) {
-                V a, b;
-                V_LD2(x + k * v->step + 2 * q, &a, &b);
-                V_ST(re + k * v->side + q, a);
-                V_ST(im + k * v->side + q, b);
-            }
-    } else if (TNI_FNT(dft_beside)(v, 1)) {
-        for (; k < v->n; k++)
-            for (int64_t q = 0; q < v->side; q += W) {
-                const T *at = x + k * v->step + q;
-                V_ST(re + k * v->side + q, V_LD(at));
-                V_ST(im + k * v->side + q, v->apart ? V_LD(at + v->apart) : V_ZERO());
-            }
     }
-    for (int64_t q = 0; q < v->lines; q++) TNI_FNT(dft_load_line)(v, q, k);
+    DFT_MOVE(dft_load_line, dft_load_beside)
 }
 /* Elements k to end - 1 of line q. */
 static void TNI_FNT(dft_store_line)(const tni_dft_move *v, int64_t q, int64_t k, int64_t end) {
@@ -384,8 +507,27 @@ static void TNI_FNT(dft_store_line)(const tni_dft_move *v, int64_t q, int64_t k,
         if (v->apart) y[k * v->step + v->apart] = im[k * v->side + q] * im_scale;
     }
 }
+/* Elements k on of `some` lines from q on, as dft_load_beside. */
+static void TNI_FNT(dft_store_beside)(const tni_dft_move *v, int64_t q, int64_t some, int64_t k) {
+    const V scale = V_SET(v->scale), im_scale = V_SET(v->im_scale);
+    for (; k < v->n; k++) {
+        const T *re = (const T *)v->re + k * v->side + q, *im = (const T *)v->im + k * v->side + q;
+        T *y = (T *)v->data + v->line[q] + k * v->step;
+        const T *soon = k + DFT_AHEAD < v->n ? y + DFT_AHEAD * v->step : y;
+        for (int64_t l = 0; l < some; l += W) {
+            const int64_t at = l + W <= some ? l : some - W;
+            DFT_PREFETCH(soon + (v->apart == 1 ? 2 * at : at), 1);
+            const V a = V_MUL(V_LD(re + at), scale), b = V_MUL(V_LD(im + at), im_scale);
+            if (v->apart == 1) {
+                V_ST2(y + 2 * at, a, b);
+            } else {
+                V_ST(y + at, a);
+                if (v->apart) V_ST(y + at + v->apart, b);
+            }
+        }
+    }
+}
 static void TNI_FNT(dft_store)(const tni_dft_move *v) {
-    enum { TILE = 32 };
     const V scale = V_SET(v->scale), im_scale = V_SET(v->im_scale);
     const T *re = (const T *)v->re, *im = (const T *)v->im;
     T *y = (T *)v->data + (v->lines ? v->line[0] : 0);
@@ -395,16 +537,12 @@ static void TNI_FNT(dft_store)(const tni_dft_move *v) {
             V_ST2(y + 2 * k, V_MUL(V_LD(re + k), scale), V_MUL(V_LD(im + k), im_scale));
     } else if (TNI_FNT(dft_is_group)(v)) {
         k = TNI_FNT(dft_store_group)(v);
-    } else if (v->apart == 1 && TNI_FNT(dft_beside)(v, 2)) {
-        for (; k < v->n; k++)
-            for (int64_t q = 0; q < v->side; q += W)
-                V_ST2(y + k * v->step + 2 * q, V_MUL(V_LD(re + k * v->side + q), scale),
-                      V_MUL(V_LD(im + k * v->side + q), im_scale));
     }
-    for (; k < v->n; k += TILE)
-        for (int64_t q = 0; q < v->lines; q++)
-            TNI_FNT(dft_store_line)(v, q, k, v->n - k < TILE ? v->n : k + TILE);
+    DFT_MOVE(dft_store_line, dft_store_beside)
 }
+#undef DFT_MOVE
+#undef DFT_AHEAD
+#undef DFT_PREFETCH
 
 /* --- products --------------------------------------------------------------------------------- */
 

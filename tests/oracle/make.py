@@ -528,9 +528,7 @@ def torch_dft(self, dim, n, count, inverse=False, scale=1.0, hermitian=False):
         shape = list(y.shape)
         shape[dim] = count - n
         y = torch.cat([y, y.new_zeros(shape)], dim)
-    if not y.numel():  # contiguous() leaves what is empty as it is
-        return torch.empty(y.movedim(dim, -1).shape, dtype=y.dtype).movedim(-1, dim)
-    return y.movedim(dim, -1).clone(memory_format=torch.contiguous_format).movedim(-1, dim)
+    return y.clone(memory_format=torch.contiguous_format)
 
 
 def torch_as_strided_scatter(self, src, size, stride, storage_offset=None, accumulate=False):

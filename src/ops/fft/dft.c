@@ -27,16 +27,6 @@
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-/* Row-major but with the elements along d as neighbours. */
-static void dft_strides(int ndim, int d, const int64_t *size, int64_t *stride) {
-    int64_t step = size[d] > 1 ? size[d] : 1;
-    stride[d] = 1;
-    for (int e = ndim - 1; e >= 0; e--) {
-        if (e == d) continue;
-        stride[e] = step;
-        step *= size[e] > 1 ? size[e] : 1;
-    }
-}
 static int64_t dft_count_lines(const tn_tensor *t, int d) {
     int64_t lines = 1;
     for (int e = 0; e < t->ndim; e++) lines *= e == d ? 1 : t->size[e];
@@ -85,7 +75,7 @@ static bool dft_room(tn_frame *f, const dft_note *note, int64_t b, int64_t lines
 static bool dft_check(tn_frame *f) {
     TN_ARGS(dft, a, f);
     const tn_tensor *x = f->in[0];
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel, b, lines, bytes;
+    int64_t size[TN_MAX_DIMS], numel, b, lines, bytes;
     int d;
     TN_NOTE(dft_note, note, f);
     const int dtype = x->dtype, real = tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
@@ -117,9 +107,7 @@ static bool dft_check(tn_frame *f) {
     lines = dft_count_lines(x, d);
     bytes = real == TN_F32 ? 4 : 8;
     dft_choose(note, lines, x->stride[d], bytes);
-    dft_strides(x->ndim, d, size, stride);
-    return tn_announce_strided(f, 0, a->hermitian ? (tn_dtype)real : tni_complex_of(real), x->ndim,
-                               size, stride) &&
+    return tn_announce(f, 0, a->hermitian ? (tn_dtype)real : tni_complex_of(real), x->ndim, size) &&
            dft_room(f, note, b, lines, bytes);
 }
 static dft_table dft_take(char **at, int64_t n, int64_t count) {
@@ -180,37 +168,39 @@ static void dft_lines(const tn_tensor *t, int d, int64_t first, int64_t lines, i
     const int e = t->ndim - 1 - (d == t->ndim - 1);
     const int64_t size = e < 0 ? 1 : t->size[e],
                   step = e < 0 ? 0 : (1 + tni_is_complex(t->dtype)) * t->stride[e];
-    int64_t at = first % size;
-    for (int64_t q = 0; q < lines; q++, at++) {
-        if (at == size) at = 0;
-        line[q] = q && at ? line[q - 1] + step : dft_line(t, d, first + q);
+    int64_t left = 0, at = 0;
+    for (int64_t q = 0; q < lines; q++, left--, at += step) {
+        if (!left) {
+            at = dft_line(t, d, first + q);
+            left = size - (first + q) % size;
+        }
+        line[q] = at;
     }
 }
-/* Lines first on of t, at `line`: elements one after another. */
-static tni_dft_move dft_move_of(const tn_tensor *t, int d, int64_t first, int64_t lines,
-                                int64_t side, int64_t *line) {
+/* Lines first on of t, at `line`: elements one after another. By pointers, since a copy of a struct
+ * that was just written waits for all of it. */
+static void dft_move_of(tni_dft_move *v, const tn_tensor *t, int d, int64_t first, int64_t lines,
+                        int64_t side, int64_t *line) {
     const bool pairs = tni_is_complex(t->dtype);
-    tni_dft_move v;
-    memset(&v, 0, sizeof v);
     dft_lines(t, d, first, lines, line);
-    v.data = tni_bytes_at(t), v.line = line, v.lines = lines, v.side = side;
-    v.step = (1 + pairs) * t->stride[d], v.apart = pairs;
-    v.scale = v.im_scale = 1;
-    return v;
+    v->data = tni_bytes_at(t), v->line = line, v->lines = lines, v->side = side;
+    v->step = (1 + pairs) * t->stride[d], v->apart = pairs;
+    v->scale = v->im_scale = 1;
 }
 /* Loads the elements below n, from k on, to planes at re and im: as pairs of real numbers where
  * `pairs`, of which an odd last one has no second. */
-static void dft_load(const dft_plan *p, tni_dft_move v, bool pairs, int64_t n, char *re, char *im) {
-    v.re = re, v.im = im, v.n = n;
-    if (pairs) v.n = n / 2, v.apart = v.step, v.step *= 2;
-    DFT_K(p, dft_load)(&v);
-    if (pairs && !v.step) /* all are the same number: apart is 0, too */
-        memcpy(im, re, (size_t)(v.n * v.side * p->bytes));
+static void dft_load(const dft_plan *p, tni_dft_move *v, bool pairs, int64_t n, char *re,
+                     char *im) {
+    v->re = re, v->im = im, v->n = n;
+    if (pairs) v->n = n / 2, v->apart = v->step, v->step *= 2;
+    DFT_K(p, dft_load)(v);
+    if (pairs && !v->step) /* all are the same number: apart is 0, too */
+        memcpy(im, re, (size_t)(v->n * v->side * p->bytes));
     if (!pairs || n % 2 == 0) return;
-    v.data = dft_at(p, (char *)v.data, n / 2 * v.step);
-    v.re = dft_at(p, re, n / 2 * v.side), v.im = dft_at(p, im, n / 2 * v.side);
-    v.n = 1, v.apart = 0;
-    DFT_K(p, dft_load)(&v);
+    v->data = dft_at(p, (char *)v->data, n / 2 * v->step);
+    v->re = dft_at(p, re, n / 2 * v->side), v->im = dft_at(p, im, n / 2 * v->side);
+    v->n = 1, v->apart = 0;
+    DFT_K(p, dft_load)(v);
 }
 /* The number of column q of line q of what is half of a Hermitian signal: the real part of element
  * k, where it has that one. */
@@ -237,19 +227,32 @@ static void dft_clear(const dft_plan *p, char *at, int64_t from) {
     const int64_t half = p->m * p->side;
     memset(dft_at(p, at, from), 0, (size_t)((half - from) * p->bytes));
 }
-/* Elements of a result that are not computed: conjugates of those before, and zeros behind n. */
-static void dft_end(const dft_plan *p, const tni_dft_move *v, bool real, int64_t count,
-                    const double *middle) {
-    const int64_t bytes = (real ? 1 : 2) * p->bytes, last = count < p->n ? count : p->n;
+/* Of an even number of real elements: those from the middle on, which are conjugates of rows
+ * before. v: how element 0 and its row are stored. */
+static void dft_store_mirror(const dft_plan *p, const tni_dft_move *v, int64_t last,
+                             const double *middle) {
+    const int64_t from = p->n - last + 1;
+    tni_dft_move w;
     for (int64_t q = 0; q < v->lines; q++) {
-        char *y = dft_at(p, (char *)v->data, v->line[q]);
-        for (int64_t k = p->b; p->of && k < last; k++) {
-            const char *from = y + (p->n - k) * bytes;
-            dft_put(p, y + k * bytes, k == p->b ? middle[q] * v->scale : dft_get(p, from));
-            dft_put(p, y + k * bytes + p->bytes, k == p->b ? 0 : -dft_get(p, from + p->bytes));
-        }
-        if (count > p->n) memset(y + p->n * bytes, 0, (size_t)((count - p->n) * bytes));
+        char *y = dft_at(p, (char *)v->data, v->line[q] + p->b * v->step);
+        dft_put(p, y, middle[q] * v->scale);
+        dft_put(p, dft_at(p, y, 1), 0);
     }
+    if (last < p->b + 2) return;
+    w = *v;
+    w.data = dft_at(p, (char *)v->data, (last - 1) * v->step);
+    w.re = dft_at(p, (char *)v->re, from * v->side);
+    w.im = dft_at(p, (char *)v->im, from * v->side);
+    w.n = p->b - from, w.step = -v->step, w.im_scale = -v->im_scale;
+    DFT_K(p, dft_store)(&w);
+}
+/* Zeros behind element n. */
+static void dft_store_zeros(const dft_plan *p, const tni_dft_move *v, int64_t count) {
+    for (int64_t k = p->n; k < count; k++)
+        for (int64_t q = 0; q < v->lines; q++) {
+            char *y = dft_at(p, (char *)v->data, v->line[q] + k * v->step);
+            memset(y, 0, (size_t)((1 + v->apart) * p->bytes));
+        }
 }
 /* Loads lines to planes at one, and packs those of a real result. */
 static void dft_enter(tn_frame *f, const dft_plan *p, int64_t first, int64_t lines, char *one) {
@@ -260,14 +263,15 @@ static void dft_enter(tn_frame *f, const dft_plan *p, int64_t first, int64_t lin
     const int64_t half = p->m * p->side;
     const bool turned = a->inverse && !p->of && !p->to;
     char *re = dft_at(p, one, turned ? half : 0), *im = dft_at(p, one, turned ? 0 : half);
-    const tni_dft_move v = dft_move_of(x, d, first, lines, p->side, line);
+    tni_dft_move v;
     const bool has = p->to && in > p->b;
     tni_dft_half h;
     if (has) in = p->b;
+    dft_move_of(&v, x, d, first, lines, p->side, line);
     rows = p->of ? (in + 1) / 2 : in;
     dft_clear(p, re, lines < p->side ? 0 : rows * p->side);
     dft_clear(p, im, lines < p->side ? 0 : rows * p->side);
-    dft_load(p, v, p->of, in, re, im);
+    dft_load(p, &v, p->of, in, re, im);
     if (a->hermitian && !p->to) dft_mirror(p, in, re, im);
     if (!p->to) return;
     dft_load_middle(p, &v, p->b, has, im);
@@ -285,7 +289,8 @@ static void dft_leave(tn_frame *f, const dft_plan *p, int64_t first, int64_t lin
     const bool turned = a->inverse && !p->of && !p->to;
     char *re = dft_at(p, at, turned ? half : 0), *im = dft_at(p, at, turned ? 0 : half);
     double middle[DFT_SIDE] = {0};
-    tni_dft_move v = dft_move_of(y, d, first, lines, p->side, line);
+    tni_dft_move v;
+    dft_move_of(&v, y, d, first, lines, p->side, line);
     v.scale = v.im_scale = p->narrow ? (double)(float)a->scale : a->scale;
     if (p->of) {
         tni_dft_half h;
@@ -298,16 +303,16 @@ static void dft_leave(tn_frame *f, const dft_plan *p, int64_t first, int64_t lin
         if (a->inverse) v.im_scale = -v.scale;
     }
     v.re = re, v.im = im, v.n = n;
-    if (p->to) v.apart = 1, v.step = 2, v.n = n / 2;
+    if (p->of && a->count > p->b)
+        dft_store_mirror(p, &v, a->count < p->n ? a->count : p->n, middle);
+    dft_store_zeros(p, &v, a->count);
+    if (p->to) v.apart = v.step, v.step *= 2, v.n = n / 2;
     DFT_K(p, dft_store)(&v);
-    if (p->to && n % 2) {
-        tni_dft_move w = v;
-        w.data = dft_at(p, (char *)v.data, n - 1);
-        w.re = dft_at(p, re, n / 2 * p->side);
-        w.n = 1, w.apart = 0;
-        DFT_K(p, dft_store)(&w);
-    }
-    dft_end(p, &v, a->hermitian, a->count, middle);
+    if (!p->to || n % 2 == 0) return;
+    v.data = dft_at(p, (char *)v.data, n / 2 * v.step);
+    v.re = dft_at(p, re, n / 2 * p->side);
+    v.n = 1, v.apart = 0;
+    DFT_K(p, dft_store)(&v);
 }
 static void dft_task(tn_frame *f, int64_t i, void *scratch) {
     const dft_plan *p = &((const dft_job *)f->scratch)->plan;
@@ -335,15 +340,17 @@ static void dft_run_large(tn_frame *f, dft_job *j, int64_t i, char *one) {
     j->turned = a->inverse && !p->of && !p->to;
     j->scale = j->im_scale = a->scale;
     j->from = pairs && whole ? dft_at(p, tni_bytes_at(x), dft_line(x, d, i)) : NULL;
-    j->to = p->m == p->b && (p->to || !(p->of || a->hermitian)) && a->count >= p->n
-                ? dft_at(p, tni_bytes_at(y), dft_line(y, d, i))
-                : NULL;
+    j->to =
+        p->m == p->b && (p->to || !(p->of || a->hermitian)) && a->count >= p->n && y->stride[d] == 1
+            ? dft_at(p, tni_bytes_at(y), dft_line(y, d, i))
+            : NULL;
     if (!j->from) dft_enter(f, p, i, 1, one);
     at = p->m == p->b ? dft_transform(f, p, one, two, NULL) : dft_convolve(f, p, one, two, NULL);
     if (j->to) {
         int64_t line[1];
-        const tni_dft_move v = dft_move_of(y, d, i, 1, 1, line);
-        dft_end(p, &v, a->hermitian, a->count, NULL);
+        tni_dft_move v;
+        dft_move_of(&v, y, d, i, 1, 1, line);
+        dft_store_zeros(p, &v, a->count);
     } else if (!tni_stopped()) {
         dft_leave(f, p, i, 1, at);
     }

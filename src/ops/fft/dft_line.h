@@ -8,7 +8,7 @@ enum {
     DFT_ROOM = 1 << 15, /* elements that stay in the cache */
     DFT_PART = 1 << 10, /* elements of some columns of a line, which stay in the nearest cache */
     DFT_SPLIT = 64,     /* the least length of a line whose columns pay, */
-    DFT_TALL = 4096,    /* and of one that has as many neighbours as a vector has numbers */
+    DFT_TALL = 2048,    /* and of one that has as many neighbours as a vector has numbers */
     DFT_MANY = 256      /* roots at a time */
 };
 

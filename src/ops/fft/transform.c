@@ -96,21 +96,6 @@ static void fft_strides(int ndim, const int *order, const int64_t *size, int64_t
         step *= size[order[e]] > 1 ? size[order[e]] : 1;
     }
 }
-/* x with its elements in that order in memory, its strides those of fft_strides. */
-static tn_tensor *fft_laid(tn_tensor *x, const int *order) {
-    int64_t there[TN_MAX_DIMS], back[TN_MAX_DIMS], stride[TN_MAX_DIMS];
-    bool same = true;
-    if (!x) return NULL;
-    fft_strides(x->ndim, order, x->size, stride);
-    for (int e = 0; e < x->ndim; e++) {
-        same = same && x->stride[e] == stride[e];
-        there[e] = order[e];
-        back[order[e]] = e;
-    }
-    if (same) return x;
-    x = tnp_clone(tnp_permute(x, tni_ints(there, x->ndim)), TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
-    return x ? tnp_permute(x, tni_ints(back, x->ndim)) : NULL;
-}
 /* How torch lays out the result of c for x: one transform over the sorted dimensions; where the
  * halved one comes first or last by itself, two. */
 static bool fft_result_order(tn_frame *f, const fft_call *c, const tn_tensor *x, int *order) {
@@ -125,6 +110,7 @@ static bool fft_result_order(tn_frame *f, const fft_call *c, const tn_tensor *x,
     }
     if (!tni_numel_of(x->ndim, size, &numel))
         return tn_fail(f, TN_INVALID, "the transform is too large");
+    if (!numel || !c->count) return true;
     if (padded) fft_strides(x->ndim, order, size, stride);
     if (c->kind == FFT_OF_REAL && c->inverse && last) { /* the halved one, then the others */
         fft_order(x->ndim, stride, dim + last, 1, order);
@@ -144,18 +130,35 @@ static bool fft_result_order(tn_frame *f, const fft_call *c, const tn_tensor *x,
     fft_order(x->ndim, stride, dim, c->count, order);
     return true;
 }
+/* x with dimension order[e] as dimension e, or back; x itself where these are the same. */
+static tn_tensor *fft_turned(tn_tensor *x, const int *order, bool back) {
+    int64_t dims[TN_MAX_DIMS];
+    bool same = true;
+    for (int e = 0; x && e < x->ndim; e++) {
+        same = same && order[e] == e;
+        dims[back ? order[e] : e] = back ? e : order[e];
+    }
+    return same ? x : tnp_permute(x, tni_ints(dims, x->ndim));
+}
+/* The steps of c, with dimensions in the order of the result's elements in memory: dft gives
+ * row-major results. */
 static bool fft_apply(tn_frame *f, const fft_call *c) {
     tn_tensor *x = f->in[0];
+    fft_call turned = *c;
     int order[TN_MAX_DIMS];
     if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) x = tnp_to_dtype(x, TN_F32, false, false);
     if (!x || !fft_result_order(f, c, x, order)) return false;
+    for (int k = 0; k < c->count; k++)
+        for (int e = 0; e < x->ndim; e++)
+            if (order[e] == c->dim[k]) turned.dim[k] = e;
+    x = fft_turned(x, order, false);
     /* Real numbers first; to real numbers last. */
     for (int i = 0; x && i < c->count; i++)
-        x = fft_step(c, x, c->kind == FFT_OF_REAL ? c->count - 1 - i : i);
+        x = fft_step(&turned, x, c->kind == FFT_OF_REAL ? c->count - 1 - i : i);
     if (x && !tni_is_complex(x->dtype) && c->kind != FFT_TO_REAL)
         x = tnp_to_dtype(x, tni_complex_of(x->dtype), false, false);
-    for (int e = 0; x && !x->numel && e < x->ndim; e++) order[e] = e;
-    x = c->count || !x ? fft_laid(x, order) : tnp_clone(x, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    if (x && !c->count) x = tnp_clone(x, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    x = fft_turned(x ? tnp_contiguous(x) : NULL, order, true);
     f->out[0] = x;
     return x != NULL;
 }
