@@ -246,13 +246,16 @@ def argsort(input, dim=-1, descending=False, stable=False):
 
 @_for("round")
 def round(input, *, decimals=0, out=None):
-    scale = 10.0 ** abs(decimals)
+    scale, x = 10.0 ** abs(decimals), input
+    if decimals and x.dtype in (_C.float16, _C.bfloat16):  # rounded to 16 bits once, at the end
+        x = x.float()
     if not decimals:
-        r = _row("round")(input)
+        r = _row("round")(x)
     elif decimals > 0:
-        r = _row("round")(input * scale) / scale
+        r = _row("round")(x * scale) / scale
     else:
-        r = _row("round")(input / scale) * scale
+        r = _row("round")(x / scale) * scale
+    r = r.to(input.dtype) if x is not input else r
     return r if out is None else _written(out, r, "round")
 
 

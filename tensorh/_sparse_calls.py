@@ -6,7 +6,7 @@ computed as COO."""
 
 from . import _C
 from ._C import Tensor
-from ._functions.dtypes import can_cast
+from ._functions.dtypes import can_cast, result_type
 from ._sparse import COO, CSC, CSR, LAYOUTS, _Sparse, again, make, parts_of
 
 _CALLS = {}
@@ -404,12 +404,15 @@ def _none(t, dtype=None, device=None):
 
 
 def _become(self, other):
-    """self with the parts of other; its values keep their history only where nothing records."""
+    """self with the parts of other, in its own dtype; its values keep their history only where
+    nothing records."""
     if self.requires_grad and _C.is_grad_enabled():
         what = "a leaf Variable that requires grad is being used in an in-place operation."
         raise RuntimeError(what if self.is_leaf else "sparse tensors with history are not written")
     if self.requires_grad and self.is_leaf:
         other = _leaf_of(self, other)
+    if other.dtype is not self.dtype:
+        other = again(other, other._elements().to(self.dtype))
     _C._sparse_set(self, other)
     return self
 
@@ -665,13 +668,20 @@ def _rsub(self, other, alpha=1):
     return _sub(other, self, alpha=alpha)
 
 
+def _fits(name, self, other):
+    """The dtype of a result that is written into self."""
+    dtype = result_type(self, other)
+    if not can_cast(dtype, self.dtype):
+        raise RuntimeError(f"{name}: a result of {dtype} can't be cast to {self.dtype}, the dtype "
+                           "of self")  # fmt: skip
+    return dtype
+
+
 @_call("add_", "__iadd__")
 def _add_(self, other, *, alpha=1):
-    dtype = _C.promote_types(self.dtype, other.dtype)
-    if not can_cast(dtype, self.dtype):
-        raise RuntimeError(f"add_: a result of {dtype} can't be cast to {self.dtype}, the dtype of "
-                           "self")  # fmt: skip
-    alpha = _factor(dtype, alpha)
+    if not isinstance(other, _Sparse):
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    alpha = _factor(_fits("add_", self, other), alpha)
     if isinstance(self, _Sparse):
         return _become(self, add(self, other, alpha=alpha))
     t = as_coo(other)
@@ -760,8 +770,9 @@ def _met(a, b):
 
 @_call("mul_", "multiply_", "__imul__")
 def _mul_(self, other):
+    _fits("mul_", self, other)
     if not isinstance(self, _Sparse):
-        raise RuntimeError("mul_(dense, sparse) is not supported")
+        return self.copy_(to_dense(mul(self, other)))
     return _become(self, mul(self, other))
 
 

@@ -81,8 +81,10 @@ TNI_INLINE bool tni_double_fits(tn_frame *f, const char *name, double v, int dty
     if (tni_dtype(dtype)->category >= TNI_CAT_FLOAT ||
         (v == floor(v) && fabs(v) < 9007199254740992.0))
         return true;
-    return tn_fail(f, TN_TYPE, "argument '%s' is %.17g, but the tensors are %s", name, v,
-                   tni_dtype(dtype)->text);
+    return tn_fail(f, TN_TYPE,
+                   "For integral input tensors, argument %s must not be a floating point number; "
+                   "it is %.17g beside %s",
+                   name, v, tni_dtype(dtype)->text);
 }
 
 /* What the check of a row that takes a dimension tells its look and run (TN_NOTE). */

@@ -42,7 +42,7 @@ static bool device_stands_beside(const tn_frame *f, int i) {
     if (t->flags & TNI_NUMBER) return true;
     if (t->device != TN_CPU) return false;
     if (!t->ndim && (f->meta || f->row->rules || f->row->compose)) return true;
-    return f->meta && tni_dtype(t->dtype)->category == TNI_CAT_INT &&
+    return f->meta && tni_dtype(t->dtype)->category <= TNI_CAT_INT &&
            !strncmp(device_input(f, i, name, sizeof name), "'ind", 4);
 }
 

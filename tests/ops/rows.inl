@@ -17,6 +17,8 @@ DIFFERS("operator", "avg_pool2d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
 DIFFERS("operator", "avg_pool3d", "parameter stride", false, "",
         "[] there and None here: as the kernel")
+DIFFERS("operator", "bernoulli", "gradcheck", false, "",
+        "the gradient is zero, as torch's")
 DIFFERS("operator", "bernoulli_float", "gradcheck", false, "",
         "what is overwritten by draws has gradient zero; in complex the draws are real")
 DIFFERS("operator", "binary_cross_entropy_with_logits", "parameter pos_weight", false, "",

@@ -437,6 +437,11 @@ def test_what_is_drawn_over_has_gradients_of_zero(draw):
     z = torch.zeros(2, 3).bernoulli_(q)
     z.sum().backward()
     assert z.requires_grad and q.grad.tolist() == [0, 0, 0]
+    for f in (torch.bernoulli, torch.poisson):
+        r = torch.full((3,), 0.4).requires_grad_()
+        y = f(r)
+        y.sum().backward()
+        assert y.requires_grad and r.grad.tolist() == [0, 0, 0], f
 
 
 def test_random_bounds():

@@ -455,6 +455,7 @@ REFUSED = [
     ("size", lambda: torch.addmv(torch.ones(2, 2), X, V)),
     ("size", lambda: torch.addr(torch.ones(3, 2, 2), V, V)),
     ("beta must not be a floating", lambda: torch.addr(X.long(), AT, AT, beta=2.5)),
+    ("argument alpha must not be a floating", lambda: torch.add(V.long(), V.long(), alpha=1.5)),
     ("type Float but got scalar type Double", lambda: torch.polar(V, V.double())),
     ("but got Long and Long", lambda: torch.complex(AT, AT)),
     ("both dimension lists", lambda: torch.tensordot(X, X, ([1], [0, 1]))),
@@ -652,6 +653,17 @@ def test_random_numbers_of_torch(at):
     assert torch.randint_like(torch.ones(2), 0, T(5)).tolist() == [4, 4]
     with pytest.raises(TypeError):
         torch.ones(2).random_(0, 3.5)
+
+
+@pytest.mark.parametrize(("dtype", "expected"), [
+    (torch.bfloat16, [-0.8984375, 0.75, 29952.0]), (torch.float16, [-0.89990234375, 0.75, 29952.0]),
+])  # fmt: skip
+def test_decimals_of_16_bits_are_rounded_once(dtype, expected):
+    x = torch.tensor([-0.8515625, 0.75, 29952.0], dtype=dtype)
+    y = torch.stack([torch.round(x[0], decimals=1), *torch.round(x[1:], decimals=3)])
+    assert y.tolist() == expected and x.clone().round_(decimals=3)[1:].tolist() == expected[1:]
+    with torch.enable_grad():
+        assert torch.round(x.requires_grad_(), decimals=1).dtype is dtype
 
 
 def test_copies_of_generators():

@@ -414,6 +414,24 @@ def test_an_element_of_uint64_takes_all_that_it_holds():
         x[0] = 2**64
 
 
+def test_masks_of_the_cpu_index_tensors_of_the_device_meta():
+    x, mask = torch.empty(3, 2, device="meta"), torch.tensor([True, False, True])
+    assert x[mask].shape == (2, 2) and x[mask].is_meta
+    assert x[mask.byte().bool() & False].shape == (0, 2)
+    assert x[mask, torch.tensor([1, 0])].shape == (2,)
+    x[mask] = torch.empty(2, 2, device="meta")
+    x[mask] = 1
+    for wrong in (3, 1):
+        with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
+            x[mask] = torch.empty(wrong, 3, device="meta")
+    with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
+        x[torch.tensor([0, 1])] = torch.empty(3, 2, device="meta")
+    with pytest.raises(IndexError, match="a mask of 2 true elements"):
+        x[mask, torch.tensor([0, 1, 0])]
+    with pytest.raises(NotImplementedError, match="a meta tensor does not have"):
+        x[mask.to("meta")]
+
+
 def test_gradients_pass_through_indices():
     x = torch.arange(12.0).reshape(3, 4).requires_grad_()
     y = x[1:, [0, 2]] * torch.tensor([1.0, 10.0])

@@ -83,6 +83,15 @@ def test_arithmetic():
     assert a._nnz() == 0 and a.to_dense().count_nonzero() == 0
     d.add_(s, alpha=2)
     assert torch.equal(d, torch.arange(6.0).reshape(2, 3) + 2 * DENSE)
+    assert d.mul_(s) is d and torch.equal(d, (torch.arange(6.0).reshape(2, 3) + 2 * DENSE) * DENSE)
+    for f in (lambda: s.add_(1), lambda: s.sub_(d), lambda: s.add_(2.5)):
+        with pytest.raises(RuntimeError, match=r"add\(sparse, dense\) is not supported"):
+            f()
+    for f in (lambda x, y: x.add_(y), lambda x, y: x.mul_(y)):  # in x's own dtype
+        x = f(s.clone(), s.double())
+        assert x.dtype is torch.float32 and torch.equal(x.to_dense(), f(DENSE.clone(), DENSE))
+    with pytest.raises(RuntimeError, match="can't be cast to torch.int64"):
+        torch.ones(2, 3, dtype=torch.int64).mul_(s)
 
 
 def test_products():

@@ -36,7 +36,7 @@ class StandIn:
             return ()
         if name.startswith("__") or name == "parametrize_fn":
             raise AttributeError(name)
-        return StandIn(f"{self.__name__}.{name}")
+        return older(f"{self.__name__}.{name}")
 
     def __call__(self, *args, **kwargs):
         if running and not self.quiet():
@@ -159,20 +159,20 @@ class Lenient(types.ModuleType):
 
     def __init__(self, path, real):
         super().__init__(path)
-        self.__dict__["real"] = real
+        self.__dict__["__real__"] = real
 
     def __getattr__(self, name):
-        if name == "__all__" and not hasattr(self.real, name):
-            return [n for n in dir(self.real) if n[0] != "_"]
+        if name == "__all__" and not hasattr(self.__real__, name):
+            return [n for n in dir(self.__real__) if n[0] != "_"]
         if name.startswith("__"):
-            return getattr(self.real, name)
+            return getattr(self.__real__, name)
         path = f"{self.__name__}.{name}"
-        if path == "torch.chalf" and not hasattr(self.real, name):
+        if path == "torch.chalf" and not hasattr(self.__real__, name):
             path, name = "torch.complex32", "complex32"
         if path == "torch.dtype" and "tensorh" in sys.modules:
-            return Dtypes("dtype", (), {"real": self.real.dtype})
+            return Dtypes("dtype", (), {"real": self.__real__.dtype})
         try:
-            value = getattr(self.real, name)
+            value = getattr(self.__real__, name)
         except (AttributeError, ImportError):
             try:
                 value = module_of(path)
@@ -184,10 +184,10 @@ class Lenient(types.ModuleType):
         return value
 
     def __setattr__(self, name, value):
-        setattr(self.real, name, value)
+        setattr(self.__real__, name, value)
 
     def __dir__(self):
-        return dir(self.real)
+        return dir(self.__real__)
 
 
 _lenient = {}
@@ -355,7 +355,7 @@ def truth(value):
     """What a module is without stand-ins."""
     if type(value) is StandIn:
         return object()
-    return value.real if isinstance(value, Lenient) else value
+    return value.__real__ if isinstance(value, Lenient) else value
 
 
 NAMES = {"upstream_" + f.__name__: f for f in (lenient, pick, truth, attribute)}
@@ -440,6 +440,6 @@ def load(path):
             traceback.print_exc()
     for key, value in list(vars(module).items()):
         if isinstance(value, Lenient):
-            setattr(module, key, value.real)
+            setattr(module, key, value.__real__)
     module.torch = torch
     return module

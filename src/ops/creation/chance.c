@@ -52,9 +52,11 @@ static void bernoulli_run(tn_frame *f) {
 }
 /* Each element is 1 with the probability given by self's element, in [0, 1], and 0 otherwise. */
 TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_bernoulli(p)"), .forms = TN_OUT,
-            .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
-            .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_bernoulli(p)",
+                   .differs = "gradcheck: the gradient is zero, as torch's"),
+            .forms = TN_OUT, .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
+            .grad = tni_random_zero_grad, .domain = "self:0..1",
+            .sample = "(2,3) | (20) | (5):f64 | (0)")
 
 /* Ones with probability p, else zeros: 512 draws at a time, then converted to t's dtype. */
 static void random_chance(tn_frame *f, tn_tensor *t, double p) {

@@ -4,6 +4,7 @@
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../../cpu/drive.h"
 #include "gradients.h"
 
 /* d where a is chosen: 0 where a is behind b, half where they are equal, all where one is NaN,
@@ -105,11 +106,17 @@ TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Te
             .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1",
             .node = "ClampBackward1")
 
-/* The same with tensors; an absent one is no bound. */
+/* The same with tensors; an absent one is no bound. The dtype is that of all three together. */
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
+    tn_dtype dtype;
     if (!f->in[1] && !f->in[2])
         return tn_fail(f, TN_INVALID, "At least one of 'min' or 'max' must not be None");
+    if (f->in[1] && f->in[2]) {
+        dtype = tni_result_type(f->block, f->in, 3, false);
+        if (dtype != tn_dtype_of(t)) t = tnp_to(t, TN_NO_DEVICE, dtype, false, false);
+        if (!t) return false;
+    }
     if (f->in[1]) t = tnp_clamp_min(t, f->in[1]);
     if (f->in[2]) t = tnp_clamp_max(t, f->in[2]);
     f->out[0] = t;
@@ -121,7 +128,7 @@ TN_OPERATOR(clamp_tensor, "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? m
                    .example = "tn_clamp_tensor(x, .min = low, .max = high)",
                    .differs = "grad at ties: bounds that are equal take a half and a quarter here"),
             .forms = TN_INPLACE | TN_OUT, .compose = clamp_tensor_compose,
-            .sample = "(3,5) (5) (3,1) | (9) max=(9) | (0) (0)")
+            .sample = "(3,5) (5) (3,1) | (9) max=(9) | (0) (0) | (9):i32 ():f64 (9):f32")
 
 /* All of d where self is the first, which it is beside a NaN, half where both are equal. */
 static void extremes_present_grad(tn_gradient *g, tn_tensor *first) {

@@ -165,6 +165,20 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
     return true;
 }
 
+/* Counts the masks of a call on the device meta, where no look follows, if all lie on the CPU. */
+static bool index_meta(tn_frame *f, tn_tensor *const *index, int n, tn_index_plan *p) {
+    int64_t count = 1;
+    for (int i = 0; i < n; i++) {
+        const tn_tensor *t = index[i];
+        if (!t || !tni_index_is_mask(t)) continue;
+        if (t->device != TN_CPU) return true;
+        if (!tn_index_mask(f, p, tni_count_true(t, t->ndim, t->size), &count)) return false;
+    }
+    for (int d = 0; d < p->ndim; d++)
+        if (p->size[d] == TN_UNKNOWN) p->size[d] = count;
+    return true;
+}
+
 /* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
  * place. self's dimensions from `at` on are the mask's, which is bool or uint8; its last dimension
  * is the inner loop. last_size is the last one of the index shape, along which the true places
@@ -346,6 +360,7 @@ static bool index_check(tn_frame *f) {
     tni_shape s;
     if (!tn_index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
         return false;
+    if (f->device == TN_META && !index_meta(f, f->in + 1, f->nin - 1, &p)) return false;
     /* A size that depends on a mask: the result is row-major. */
     for (int i = 0; i < p.ndim; i++)
         if (p.size[i] == TN_UNKNOWN)
@@ -423,6 +438,13 @@ TN_OPERATOR(
 
 /* --- index_put -------------------------------------------------------------------------------- */
 
+/* Whether the values fit on the device meta, where the size is known. */
+static bool index_put_meta(tn_frame *f, tn_index_plan *p) {
+    if (!index_meta(f, f->in + 2, f->nin - 2, p)) return false;
+    for (int d = 0; d < p->ndim; d++)
+        if (p->size[d] == TN_UNKNOWN) return true;
+    return tn_index_values_fit(f, p, f->in[1], 1);
+}
 static bool index_put_check(tn_frame *f) {
     tn_tensor *self = f->in[0], *values = f->in[1];
     tn_index_plan p;
@@ -436,6 +458,7 @@ static bool index_put_check(tn_frame *f) {
     /* The plan is made again in look and run: it is cheap and has no place to be kept. */
     if (!tn_index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p))
         return false;
+    if (f->device == TN_META && !index_put_meta(f, &p)) return false;
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size,
                                f->inplace ? self->stride : s.stride);

@@ -5,6 +5,7 @@
 #include "../../call/arguments.h"
 #include "../../cpu/walk.h"
 #include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 #include "../../call/whole.h"
@@ -119,6 +120,22 @@ static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const
                                   flat->offset + v->offset, tn_no_dims(), 0, true);
 }
 
+/* The share of each of self's elements of the flat stretch: an element that self
+ * shows several times is one number, whose gradient they share. */
+static tn_tensor *strided_shares(tni_block *b, tn_tensor *flat, const strided_map *m) {
+    tn_tensor shape, *part, *times;
+    if (!flat) return NULL;
+    part = strided_part(flat, &m->self, false);
+    tni_stack_view(&shape, flat, m->self.ndim, m->self.size, m->self.stride, 0);
+    if (part && tni_overlaps_itself(&shape)) {
+        times = tnp_ones_like(part, TN_NO_DTYPE, TN_NO_DEVICE);
+        times = strided_sum(b, tni_zeros_of(flat, 1, &m->extent), times, &m->self);
+        times = strided_part(times, &m->self, false);
+        part = times ? tnp_div(part, times) : NULL;
+    }
+    return part && m->self_pairs ? tnp_view_as_complex(tnp_contiguous(part)) : part;
+}
+
 /* Passes self's layout on to the gradient. */
 static bool as_strided_self(tn_frame *f, const tn_tensor *self, tn_ints stride, int64_t offset) {
     tni_geometry v;
@@ -155,9 +172,6 @@ static bool as_strided_check(tn_frame *f) {
             f, TN_AUTOGRAD,
             "as_strided of a tensor that requires grad and is a view or not row-major needs "
             ".self_stride and .self_offset, or tn_clone first");
-    if (f->recording && tni_overlaps_itself(self))
-        return tn_fail(f, TN_AUTOGRAD,
-                       "as_strided of an expanded tensor has no gradient; tn_clone it first");
     return tni_announce_geometry(f, 0, &v);
 }
 static void as_strided_grad(tn_gradient *g) {
@@ -169,8 +183,9 @@ static void as_strided_grad(tn_gradient *g) {
     d = strided_real(d, m.view_pairs);
     if (d)
         tn_give(g, 0,
-                strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view),
-                             &m.self, m.self_pairs));
+                strided_shares(g->block,
+                               strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view),
+                               &m));
 }
 /* The gradient sees no more of self than its sizes: a call that is recorded has the rest. */
 static bool as_strided_short(const tn_row *row, unsigned how, const char *file, int line,
