@@ -1,7 +1,8 @@
 """Zip archives as torch's files are: members stored as they are, with data at multiples of 64.
 
 The reader takes nothing from a file on trust: every offset and size is checked against the file's
-size before memory is made for it, and members together are no larger than the file.
+size before memory is made for it, and members together are no larger than the file. Programs of
+TorchScript alone may be deflated.
 """
 
 import struct
@@ -9,6 +10,8 @@ import zlib
 
 ALIGNMENT = 64
 _CHUNK = 1 << 20
+_PROGRAMS = 1 << 24  # bytes of all programs of an archive, unpacked
+_STORED, _DEFLATED = 0, 8
 _END, _END64, _LOCATOR = b"PK\5\6", b"PK\6\6", b"PK\6\7"
 _DIRECTORY, _LOCAL = b"PK\1\2", b"PK\3\4"
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
@@ -26,7 +29,9 @@ def _damaged(why):
 
 
 class Reader:
-    """The members of an archive in a file that can seek: {name: (offset of header, size, crc)}."""
+    """The members of an archive in a file that can seek: {name: (offset of header, size, crc)}.
+
+    deflated: {name: (offset of header, packed size, crc, size)} of those that are."""
 
     legacy = False
 
@@ -37,8 +42,9 @@ class Reader:
         count, at, size = self._find_directory()
         if at + size > self._size or count * 46 > size:
             raise _damaged("central directory out of range")
-        self.members = self._directory(self._at(at, size), count)
+        self.members, self.deflated = self._directory(self._at(at, size), count)
         self._left = self._size  # bytes that may still be asked for
+        self._programs_left = _PROGRAMS
 
     def _at(self, offset, n):
         if offset < 0 or offset + n > self._size:
@@ -76,7 +82,7 @@ class Reader:
 
     @staticmethod
     def _directory(data, count):
-        members, at = {}, 0
+        members, deflated, at = {}, {}, 0
         for _ in range(count):
             if data[at : at + 4] != _DIRECTORY or at + 46 > len(data):
                 raise _damaged("invalid central directory")
@@ -92,22 +98,30 @@ class Reader:
             except UnicodeDecodeError:
                 raise _damaged("a member's name is not UTF-8") from None
             wide = _wide(data[extra : extra + extras], (size, packed, header))
-            if method or flags & 1 or wide[0] != wide[1]:
-                raise _damaged(f"'{text}' is compressed or encrypted")
-            if text in members:
+            if text in members or text in deflated:
                 raise _damaged(f"'{text}' appears twice")
+            if method == _DEFLATED and not flags & 1:
+                deflated[text] = (wide[2], wide[1], crc, wide[0])
+                continue
+            if method != _STORED or flags & 1 or wide[0] != wide[1]:
+                raise _damaged(f"'{text}' is compressed or encrypted")
             members[text] = (wide[2], wide[0], crc)
-        return members
+        return members, deflated
 
     def size(self, name):
         """Bytes of a member; DamagedError where there is none."""
+        if name in self.deflated:
+            raise _damaged(f"'{name}' is compressed")
         if name not in self.members:
             raise _damaged(f"file not found: {name}")
         return self.members[name][1]
 
     def offset(self, name):
         """Where the data of a member begin in the file."""
-        size, header = self.size(name), self.members[name][0]
+        size = self.size(name)
+        return self._data_at(name, self.members[name][0], size)
+
+    def _data_at(self, name, header, size):
         local = self._at(header, 30)
         names, extras = struct.unpack_from("<2H", local, 26)
         at = header + 30 + names + extras
@@ -128,6 +142,23 @@ class Reader:
         to = bytearray(self.take(name) if self.offset(name) else 0)
         self.read_into(name, memoryview(to))
         return bytes(to)
+
+    def program(self, name):
+        """The bytes of a member that may be deflated."""
+        if name not in self.deflated:
+            return self.read(name)
+        header, packed, crc, size = self.deflated[name]
+        self._programs_left -= size
+        if self._programs_left < 0 or packed > self._size:
+            raise _damaged(f"'{name}' is too large")
+        data = self._at(self._data_at(name, header, packed), packed)
+        try:
+            text = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size + 1)
+        except zlib.error:
+            raise _damaged(f"'{name}' does not unpack") from None
+        if len(text) != size or zlib.crc32(text) != crc:
+            raise _damaged(f"'{name}' does not unpack to what it was")
+        return text
 
     def read_into(self, name, to):
         """Writes the data of a member to a memoryview of its size."""

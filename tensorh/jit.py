@@ -12,7 +12,7 @@ __all__ = [
     "load", "optimize_for_inference", "save", "script", "script_if_tracing", "script_method",
     "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
-_NO_FILES = "TorchScript archives are neither written nor read: save state_dict() by torch.save"
+_NO_FILES = "TorchScript archives are not written: save state_dict() by torch.save"
 _isinstance = isinstance
 
 
@@ -149,9 +149,12 @@ def save(m, f, **kwargs):
     raise NotImplementedError(_NO_FILES)
 
 
-def load(f, map_location=None, **kwargs):
-    """Refused: there are no archives of TorchScript."""
-    raise NotImplementedError(_NO_FILES)
+def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """The modules of a TorchScript archive, a path or a file that can seek, as data: parameters,
+    buffers and plain attributes. Their programs are not run: what calls one is refused."""
+    from ._script import load as read
+
+    return read(f, map_location)
 
 
 def __getattr__(name):

@@ -254,12 +254,16 @@ class _Loader:
             "torch.device": self._device,
         }
 
-    def load(self, trusted=False):
+    def _machine(self, allowed):
         data = self._archive.read(f"{self._prefix}/data.pkl")
+        return Machine(data, self._find, self._persistent, allowed, self._coding)
+
+    def load(self, trusted=False):
         if trusted:
+            data = self._archive.read(f"{self._prefix}/data.pkl")
             made = _Unpickler(io.BytesIO(data), self, self._coding).load()
         else:
-            made = Machine(data, self._find, self._persistent, _allowed(), self._coding).load()
+            made = self._machine(_allowed()).load()
         for s in self._storages.values():
             if s.given:
                 self._become_object(s)
@@ -586,7 +590,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             try:
                 return _load(file, map_location, mmap, trusted, coding)
             except (pickle.UnpicklingError, DamagedError, EOFError) as e:
-                e.args = (f"{os.fsdecode(f)}: {e}",)
+                _named_in(e, f)
                 raise
     if mmap:
         raise ValueError("f must be a file path in order to use the mmap argument")
@@ -635,6 +639,11 @@ class _From:
         return self._file.tell() - self._start
 
 
+def _named_in(error, f):
+    """Names the file in an error."""
+    error.args = (f"{os.fsdecode(f)}: {error}",)
+
+
 def _load(file, map_location, mmap, trusted, coding):
     file = _From(file) if file.tell() else file
     head = file.read(4)
@@ -651,7 +660,11 @@ def _load(file, map_location, mmap, trusted, coding):
     archive = _ZipReader(file)
     prefix = _prefix(archive)
     if f"{prefix}/constants.pkl" in archive.members:
-        raise RuntimeError("this is a TorchScript archive: programs are not read")
+        if trusted:
+            from .jit import load as load_script
+
+            return load_script(file, map_location)
+        raise RuntimeError("this is a TorchScript archive: torch.jit.load reads its weights")
     order = f"{prefix}/byteorder"
     if order in archive.members and archive.size(order) <= 16:
         if archive.read(order) != b"little":
@@ -690,7 +703,7 @@ def _is_zipfile(f):
 
 
 def _prefix(archive):
-    for name in archive.members:
+    for name in [*archive.members, *archive.deflated]:
         top, _, rest = name.partition("/")
         if rest == "data.pkl":
             return top

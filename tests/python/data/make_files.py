@@ -1,6 +1,7 @@
 """Writes torch_*.pt: files as torch.save makes them. Run: python make_files.py"""
 
 import pathlib
+import zipfile
 from collections import Counter, OrderedDict
 
 HERE = pathlib.Path(__file__).parent
@@ -54,6 +55,41 @@ def optimizer_state(torch):
     return {"optimizer": o.state_dict(), "schedule": s.state_dict(), "param": p}
 
 
+def scripted(torch):
+    """A program of TorchScript: a layer twice, a buffer, numbers and texts."""
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
+            self.again = self.body[0]
+            self.register_buffer("place", torch.arange(3))
+            self.sizes, self.note, self.k = [1, 2], "x", 7
+
+        def forward(self, x):
+            y = self.again(self.body(x)[:, :2]) * self.twice(self.k)
+            return y + len(self.sizes) + self.place
+
+        @torch.jit.export
+        def twice(self, x: int):
+            return 2 * x
+
+    net = Net().eval()
+    with torch.no_grad():
+        net.again.weight.copy_(torch.arange(6.0).reshape(3, 2))
+        net.again.bias.copy_(torch.tensor([0.5, -0.5, 0.0]))
+    return torch.jit.script(net)
+
+
+def without_places(path):
+    """Drops what an archive says about the sources of its program, which are paths of a machine."""
+    with zipfile.ZipFile(path) as z:
+        parts = [(i, z.read(i)) for i in z.infolist() if not i.filename.endswith(".debug_pkl")]
+    with zipfile.ZipFile(path, "w") as z:
+        for info, data in parts:
+            z.writestr(info, data, info.compress_type)
+
+
 if __name__ == "__main__":
     import torch
 
@@ -69,5 +105,7 @@ if __name__ == "__main__":
         HERE / "torch_module.pt",
     )
     torch.save({"x": torch.ones(2)}, HERE / "torch_old.pt", _use_new_zipfile_serialization=False)
+    torch.jit.save(scripted(torch), HERE / "torch_scripted.pt")
+    without_places(HERE / "torch_scripted.pt")
     torch.serialization.set_crc32_options(False)
     torch.save({"x": torch.ones(2)}, HERE / "torch_nocrc.pt")
