@@ -11,8 +11,8 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          215  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       5211  the built-in modules and optimizers: constructor, struct, forward
+ *   [2]  optim          226  optimizers, learning-rate schedules, clipping of gradients
+ *   [3]  modules       5216  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          125  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         723  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      393  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
- *   [9]  overloads_nn  6161  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  6175  C++: every module and optimizer as a class
  *   [10] cxx_data       442  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -497,6 +497,12 @@ struct tn_orow {
     tn_tensor *(*begin)(const void *options, const tn_tensor *param, int k);
     bool (*step)(tn_ostep *s); /* one operator call: all parameters change, or none */
     bool counts;               /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
+    /* The place of the option `capturable` in the options; 0: there is none. Where it is true, the
+     * count and the numbers are 0-dim f32 tensors of the parameter's device, which a graph can
+     * change: states behind the row's own, `step` first, to which begin gives values (`step` is 0).
+     * `captured` is then the step: several calls, of which some may be done when one fails. */
+    size_t capturable;
+    bool (*captured)(tn_ostep *s);
 };
 
 /* The library's rows, in the order of their names. */
@@ -508,7 +514,8 @@ struct tn_ostep {
     tn_optimizer *optimizer; /* NULL: the caller keeps groups and states itself */
     int64_t n;
     tn_tensor **param, **grad;
-    /* state[k][i], as begin makes it before the first step; NULL if parameter i does not use it */
+    /* state[k][i], as begin makes it before the first step; NULL if parameter i does not use it;
+     * of a captured step with the steps made before this one behind the row's own */
     tn_tensor **state[TN_OPTIM_STATES];
     /* kept[j][i], NaN before the first step; the step sets the values that are kept after it */
     double *kept[TN_OPTIM_KEPT];
@@ -544,7 +551,11 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
 #define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
 
 /* Makes a step with the parameters' .grad; parameters without .grad stay as they are. False with an
- * error, and then no parameter and no state has changed. */
+ * error, and then no parameter and no state has changed, but for those of groups with `capturable`.
+ *
+ * Where that option is true, steps are counted in memory of the parameter's device, so that
+ * tn_capture_begin may capture a step: replays count on. A first step, which makes the state, comes
+ * before the capture. */
 TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o);
 #define tn_optimizer_step(o) tn_optimizer_step_at(__FILE__, __LINE__, o)
 TN_API void tn_optimizer_zero_grad(tn_optimizer *o);
@@ -5584,20 +5595,21 @@ typedef struct tn_nn_upsampling_bilinear2d_forward_args {
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
  * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
  *   schema  Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
- *           float weight_decay=0.0, bool amsgrad=False, *, bool maximize=False)
+ *           float weight_decay=0.0, bool amsgrad=False, *, bool maximize=False, bool
+ *           capturable=False)
  *   example tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adam_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool amsgrad, maximize;
+    bool amsgrad, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adam_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line,
     const tn_optim_adam_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool amsgrad, bool maximize);
+    double eps, double weight_decay, bool amsgrad, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adam, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
@@ -5605,20 +5617,21 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, 
 
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
  *   schema  AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
- *           float weight_decay=0.01, bool amsgrad=False, *, bool maximize=False)
+ *           float weight_decay=0.01, bool amsgrad=False, *, bool maximize=False, bool
+ *           capturable=False)
  *   example tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
 typedef struct tn_optim_adamw_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool amsgrad, maximize;
+    bool amsgrad, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adamw_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line,
     const tn_optim_adamw_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool amsgrad, bool maximize);
+    double eps, double weight_decay, bool amsgrad, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adamw(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamw, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__))
@@ -5629,18 +5642,18 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr,
 /* g += weight_decay p; p = (1 - lambd eta) p - eta g; ax += mu (p - ax); then eta = lr / (1 + lambd
  * lr t)^alpha, mu = 1 / max(1, t - t0).
  *   schema  ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float
- *           t0=1000000.0, float weight_decay=0.0, bool maximize=False)
+ *           t0=1000000.0, float weight_decay=0.0, bool maximize=False, *, bool capturable=False)
  *   example tn_optim_asgd(tn_parameters(net), .lr = 0.05) */
 typedef struct tn_optim_asgd_args {
     double lr, lambd, alpha, t0, weight_decay;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_asgd_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line,
     const tn_optim_asgd_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd,
-    double alpha, double t0, double weight_decay, bool maximize);
+    double alpha, double t0, double weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_asgd(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_asgd, .lr = 0.01, \
     .lambd = 0.0001, .alpha = 0.75, .t0 = 1000000, .params = __VA_ARGS__))
@@ -5649,19 +5662,19 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, 
 /* size *= etas[1] where g has the sign of the gradient before, etas[0] where it has the other one,
  * and stays within step_sizes; where the sign has turned, g = 0; p -= sign(g) size.
  *   schema  Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2]
- *           step_sizes=[1e-06, 50.0], *, bool maximize=False)
+ *           step_sizes=[1e-06, 50.0], *, bool maximize=False, bool capturable=False)
  *   example tn_optim_rprop(tn_parameters(net)) */
 typedef struct tn_optim_rprop_args {
     double lr;
     tn_floats etas, step_sizes;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_rprop_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line,
     const tn_optim_rprop_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
-    tn_floats step_sizes, bool maximize);
+    tn_floats step_sizes, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_rprop(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_rprop, .lr = 0.01, \
     .etas = TN_FLOATS(0.5, 1.2), .step_sizes = TN_FLOATS(1e-06, 50), .params = __VA_ARGS__))
@@ -5698,20 +5711,20 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double
 /* g += weight_decay p; m = lerp(m, g, 1 - beta1); u = max(beta2 u, |g| + eps); p -= lr / (1 -
  * beta1^t) m / u.
  *   schema  Adamax(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float
- *           eps=1e-08, float weight_decay=0.0, *, bool maximize=False)
+ *           eps=1e-08, float weight_decay=0.0, *, bool maximize=False, bool capturable=False)
  *   example tn_optim_adamax(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adamax_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adamax_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
     const tn_optim_adamax_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool maximize);
+    double eps, double weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adamax(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamax, .lr = 0.002, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
@@ -5722,13 +5735,13 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr
  * sqrt(v / (1 - beta2^t)) + eps; p -= lr (1 - u) / (1 - U) g / d + lr w / (1 - U w) m / d.
  *   schema  NAdam(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float eps=1e-08,
  *           float weight_decay=0.0, float momentum_decay=0.004, bool
- *           decoupled_weight_decay=False, *, bool maximize=False)
+ *           decoupled_weight_decay=False, *, bool maximize=False, bool capturable=False)
  *   example tn_optim_nadam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_nadam_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay, momentum_decay;
-    bool decoupled_weight_decay, maximize;
+    bool decoupled_weight_decay, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_nadam_args;
@@ -5736,7 +5749,7 @@ TN_USE_RESULT TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line,
     const tn_optim_nadam_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas,
     double eps, double weight_decay, double momentum_decay, bool decoupled_weight_decay,
-    bool maximize);
+    bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_nadam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_nadam, .lr = 0.002, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .momentum_decay = 0.004, .params = __VA_ARGS__))
@@ -5746,20 +5759,21 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr,
  * / (1 - beta2^t); where q > 5, s *= sqrt(1 - beta2^t) / (sqrt(v) + eps) sqrt((q - 4) (q - 2) r /
  * ((r - 4) (r - 2) q)); p -= s.
  *   schema  RAdam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
- *           float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False)
+ *           float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False,
+ *           bool capturable=False)
  *   example tn_optim_radam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_radam_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool decoupled_weight_decay, maximize;
+    bool decoupled_weight_decay, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_radam_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line,
     const tn_optim_radam_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool decoupled_weight_decay, bool maximize);
+    double eps, double weight_decay, bool decoupled_weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_radam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_radam, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
@@ -5843,18 +5857,20 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adagrad(tn_tensors params, double l
  * subtracted: w = v - m^2, else w = v; d = g / (sqrt(w) + eps); b = momentum b + d; p -= lr b, or
  * lr d without momentum.
  *   schema  RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float
- *           weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False)
+ *           weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False, *,
+ *           bool capturable=False)
  *   example tn_optim_rmsprop(tn_parameters(net), .lr = 1e-3, .centered = true) */
 typedef struct tn_optim_rmsprop_args {
     double lr, alpha, eps, weight_decay, momentum;
-    bool centered, maximize;
+    bool centered, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_rmsprop_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
     const tn_optim_rmsprop_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha,
-    double eps, double weight_decay, double momentum, bool centered, bool maximize);
+    double eps, double weight_decay, double momentum, bool centered, bool maximize,
+    bool capturable);
 #ifndef __cplusplus
 #define tn_optim_rmsprop(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_rmsprop, .lr = 0.01, \
     .alpha = 0.99, .eps = 1e-08, .params = __VA_ARGS__))
@@ -5863,18 +5879,18 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double l
 /* g += weight_decay p; v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps) g; u = rho u +
  * (1 - rho) d^2; p -= lr d.
  *   schema  Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float
- *           weight_decay=0.0, *, bool maximize=False)
+ *           weight_decay=0.0, *, bool maximize=False, bool capturable=False)
  *   example tn_optim_adadelta(tn_parameters(net)) */
 typedef struct tn_optim_adadelta_args {
     double lr, rho, eps, weight_decay;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adadelta_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
     const tn_optim_adadelta_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho,
-    double eps, double weight_decay, bool maximize);
+    double eps, double weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adadelta(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adadelta, .lr = 1, \
     .rho = 0.9, .eps = 1e-06, .params = __VA_ARGS__))
@@ -12785,6 +12801,7 @@ struct adam_options {
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, amsgrad, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -12793,14 +12810,15 @@ template <class K> class adam : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adam(tensor_list params, first_option<double> lr = 0.001,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-        flag amsgrad = false, flag maximize = false, site at = site::here()) {
+        flag amsgrad = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_adam_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
-            maximize.value, params.value};
+            maximize.value, capturable.value, params.value};
         this->made(tn_optim_adam_at(at.file, at.line, &a));
     }
     explicit adam(tensor_list params, adam_options o, site at = site::here()) {
         const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad.value,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_adam_at(at.file, at.line, &a));
     }
 };
@@ -12816,6 +12834,7 @@ struct adamw_options {
     TNI_OPTION(double, weight_decay, 0.01)
     TNI_OPTION(flag, amsgrad, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -12824,14 +12843,15 @@ template <class K> class adamw : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adamw(tensor_list params, first_option<double> lr = 0.001,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0.01,
-        flag amsgrad = false, flag maximize = false, site at = site::here()) {
+        flag amsgrad = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_adamw_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
-            maximize.value, params.value};
+            maximize.value, capturable.value, params.value};
         this->made(tn_optim_adamw_at(at.file, at.line, &a));
     }
     explicit adamw(tensor_list params, adamw_options o, site at = site::here()) {
         const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad.value,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_adamw_at(at.file, at.line, &a));
     }
 };
@@ -12847,6 +12867,7 @@ struct asgd_options {
     TNI_OPTION(double, t0, 1000000)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -12855,14 +12876,14 @@ template <class K> class asgd : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit asgd(tensor_list params, first_option<double> lr = 0.01,
         double lambd = 0.0001, double alpha = 0.75, double t0 = 1000000, double weight_decay = 0,
-        flag maximize = false, site at = site::here()) {
+        flag maximize = false, flag capturable = false, site at = site::here()) {
         const tn_optim_asgd_args a = {lr.value, lambd, alpha, t0, weight_decay, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_asgd_at(at.file, at.line, &a));
     }
     explicit asgd(tensor_list params, asgd_options o, site at = site::here()) {
         const tn_optim_asgd_args a = {o.lr, o.lambd, o.alpha, o.t0, o.weight_decay,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_asgd_at(at.file, at.line, &a));
     }
 };
@@ -12876,6 +12897,7 @@ struct rprop_options {
     TNI_OPTION(kept_float_list, etas, {0.5, 1.2})
     TNI_OPTION(kept_float_list, step_sizes, {1e-06, 50})
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -12884,14 +12906,14 @@ template <class K> class rprop : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit rprop(tensor_list params, first_option<double> lr = 0.01,
         float_list etas = {0.5, 1.2}, float_list step_sizes = {1e-06, 50}, flag maximize = false,
-        site at = site::here()) {
+        flag capturable = false, site at = site::here()) {
         const tn_optim_rprop_args a = {lr.value, etas.value, step_sizes.value, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_rprop_at(at.file, at.line, &a));
     }
     explicit rprop(tensor_list params, rprop_options o, site at = site::here()) {
         const tn_optim_rprop_args a = {o.lr, o.etas.value, o.step_sizes.value, o.maximize.value,
-            params.value};
+            o.capturable.value, params.value};
         this->made(tn_optim_rprop_at(at.file, at.line, &a));
     }
 };
@@ -12937,6 +12959,7 @@ struct adamax_options {
     TNI_OPTION(double, eps, 1e-08)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -12945,14 +12968,14 @@ template <class K> class adamax : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adamax(tensor_list params, first_option<double> lr = 0.002,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-        flag maximize = false, site at = site::here()) {
+        flag maximize = false, flag capturable = false, site at = site::here()) {
         const tn_optim_adamax_args a = {lr.value, betas.value, eps, weight_decay, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_adamax_at(at.file, at.line, &a));
     }
     explicit adamax(tensor_list params, adamax_options o, site at = site::here()) {
         const tn_optim_adamax_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_adamax_at(at.file, at.line, &a));
     }
 };
@@ -12969,6 +12992,7 @@ struct nadam_options {
     TNI_OPTION(double, momentum_decay, 0.004)
     TNI_OPTION(flag, decoupled_weight_decay, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -12978,14 +13002,15 @@ template <class K> class nadam : public detail::kept<K, optimizer>::type {
     template <class Z = void> explicit nadam(tensor_list params, first_option<double> lr = 0.002,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
         double momentum_decay = 0.004, flag decoupled_weight_decay = false, flag maximize = false,
-        site at = site::here()) {
+        flag capturable = false, site at = site::here()) {
         const tn_optim_nadam_args a = {lr.value, betas.value, eps, weight_decay, momentum_decay,
-            decoupled_weight_decay.value, maximize.value, params.value};
+            decoupled_weight_decay.value, maximize.value, capturable.value, params.value};
         this->made(tn_optim_nadam_at(at.file, at.line, &a));
     }
     explicit nadam(tensor_list params, nadam_options o, site at = site::here()) {
         const tn_optim_nadam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
-            o.momentum_decay, o.decoupled_weight_decay.value, o.maximize.value, params.value};
+            o.momentum_decay, o.decoupled_weight_decay.value, o.maximize.value, o.capturable.value,
+            params.value};
         this->made(tn_optim_nadam_at(at.file, at.line, &a));
     }
 };
@@ -13001,6 +13026,7 @@ struct radam_options {
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, decoupled_weight_decay, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -13009,14 +13035,15 @@ template <class K> class radam : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit radam(tensor_list params, first_option<double> lr = 0.001,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-        flag decoupled_weight_decay = false, flag maximize = false, site at = site::here()) {
+        flag decoupled_weight_decay = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_radam_args a = {lr.value, betas.value, eps, weight_decay,
-            decoupled_weight_decay.value, maximize.value, params.value};
+            decoupled_weight_decay.value, maximize.value, capturable.value, params.value};
         this->made(tn_optim_radam_at(at.file, at.line, &a));
     }
     explicit radam(tensor_list params, radam_options o, site at = site::here()) {
         const tn_optim_radam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
-            o.decoupled_weight_decay.value, o.maximize.value, params.value};
+            o.decoupled_weight_decay.value, o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_radam_at(at.file, at.line, &a));
     }
 };
@@ -13130,6 +13157,7 @@ struct rmsprop_options {
     TNI_OPTION(double, momentum, 0)
     TNI_OPTION(flag, centered, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -13138,14 +13166,15 @@ template <class K> class rmsprop : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit rmsprop(tensor_list params, first_option<double> lr = 0.01,
         double alpha = 0.99, double eps = 1e-08, double weight_decay = 0, double momentum = 0,
-        flag centered = false, flag maximize = false, site at = site::here()) {
+        flag centered = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_rmsprop_args a = {lr.value, alpha, eps, weight_decay, momentum,
-            centered.value, maximize.value, params.value};
+            centered.value, maximize.value, capturable.value, params.value};
         this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
     }
     explicit rmsprop(tensor_list params, rmsprop_options o, site at = site::here()) {
         const tn_optim_rmsprop_args a = {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum,
-            o.centered.value, o.maximize.value, params.value};
+            o.centered.value, o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
     }
 };
@@ -13160,6 +13189,7 @@ struct adadelta_options {
     TNI_OPTION(double, eps, 1e-06)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -13168,14 +13198,14 @@ template <class K> class adadelta : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adadelta(tensor_list params, first_option<double> lr = 1,
         double rho = 0.9, double eps = 1e-06, double weight_decay = 0, flag maximize = false,
-        site at = site::here()) {
+        flag capturable = false, site at = site::here()) {
         const tn_optim_adadelta_args a = {lr.value, rho, eps, weight_decay, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_adadelta_at(at.file, at.line, &a));
     }
     explicit adadelta(tensor_list params, adadelta_options o, site at = site::here()) {
         const tn_optim_adadelta_args a = {o.lr, o.rho, o.eps, o.weight_decay, o.maximize.value,
-            params.value};
+            o.capturable.value, params.value};
         this->made(tn_optim_adadelta_at(at.file, at.line, &a));
     }
 };
@@ -13914,13 +13944,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* cd4907d17de3 is the hash of the chapters above: who includes this refers to a symbol of
+/* 9350fc7726c7 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_cd4907d17de3;
+TN_API const char tn_nn_layout_9350fc7726c7;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cd4907d17de3;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_9350fc7726c7;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13938,7 +13968,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_cd4907d17de3 = 1;
+const char tn_nn_layout_9350fc7726c7 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -14110,6 +14140,18 @@ TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expe
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i));
+TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s));
+TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
+                                         double decay, bool decoupled);
+TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas);
+TN_PRIV tn_tensor *tni_captured_times(tn_tensor *t, double by);
+TN_PRIV tn_tensor *tni_captured_plus(tn_tensor *t, double by);
+TN_PRIV tn_tensor *tni_captured_power(double base, tn_tensor *t);
+TN_PRIV tn_tensor *tni_captured_rest(tn_tensor *t);
+TN_PRIV tn_tensor *tni_captured_correction(double beta, tn_tensor *t);
+TN_PRIV tn_tensor *tni_captured_next(const tn_ostep *s, int k, int64_t i);
+TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b);
 TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n);
 
 typedef struct tni_group {
@@ -14121,6 +14163,7 @@ typedef struct tni_group {
 struct tn_optimizer {
     const tn_orow *row;
     int nstates, nkept, ngroups, groups_room;
+    int nown;
     tni_group *group;
     int64_t n;
     tn_tensor **param;
@@ -20302,8 +20345,9 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     if (!o) return NULL;
     memset(o, 0, sizeof *o);
     o->row = row;
-    o->nstates = optim_count_names(row->state);
+    o->nown = optim_count_names(row->state);
     o->nkept = optim_count_names(row->numbers);
+    o->nstates = o->nown + (row->captured ? 1 + o->nkept : 0);
     if (optim_add(o, params, (const char *)args)) return o;
     tn_optimizer_free(o);
     return NULL;
@@ -20445,12 +20489,16 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     w->made = (uint8_t *)(w->first + n);
 }
 
-static void optim_collect(tn_optimizer *o, optim_step *w) {
+static bool optim_captures(const tn_optimizer *o, const char *options) {
+    return o->row->captured && *(const bool *)(const void *)(options + o->row->capturable);
+}
+
+static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
     int64_t n = 0;
     for (int g = 0; g < o->ngroups; g++)
         for (int64_t i = o->group[g].first; i < o->group[g].first + o->group[g].count; i++) {
             tn_tensor *grad = tn_grad_of(o->param[i]);
-            if (!grad) continue;
+            if (!grad || optim_captures(o, o->group[g].options) != captured) continue;
             w->param[n] = o->param[i];
             w->grad[n] = grad;
             w->options[n] = o->group[g].options;
@@ -20463,19 +20511,31 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
     w->s.n = n;
 }
 
-static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, const tn_tensor *p,
-                              int k) {
+static tn_tensor *optim_begin_number(const tn_optimizer *o, int64_t i, int k) {
+    const int j = k - o->nown;
+    const double value = j ? o->kept[i * o->nkept + j - 1] : o->count[i];
+    return isnan(value)
+               ? NULL
+               : tnp_full(tn_empty_dims(), tn_float(value), TN_F32, tn_device_of(o->param[i]));
+}
+
+static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_t i, int k) {
+    const tn_tensor *p = o->param[i];
+    tn_tensor *number = k < o->nown ? NULL : optim_begin_number(o, i, k);
+    if (number || !tn_ok()) return number;
     return o->row->begin ? o->row->begin(options, p, k)
                          : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
 }
 
-static bool optim_make_states(tn_optimizer *o, optim_step *w) {
+static bool optim_make_states(tn_optimizer *o, optim_step *w, bool captured) {
+    const uint32_t own = (1u << o->nown) - 1;
     for (int64_t i = 0; i < w->s.n; i++) {
-        uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
+        uint32_t uses = (o->row->uses ? o->row->uses(w->options[i]) : own) & own;
+        if (captured) uses |= ~own;
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = optim_begin(o, w->options[i], w->param[i], k);
+                tn_tensor *t = optim_begin(o, w->options[i], w->index[i], k);
                 if (!t && !tn_ok()) return false;
                 w->state[k][i] = NULL;
                 if (!t) continue;
@@ -20499,15 +20559,48 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
         }
 }
 
-static bool optim_step_run(tn_optimizer *o) {
+static bool optim_bring_down(const tn_optimizer *o, optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        tn_tensor *const *number = o->state + w->index[i] * o->nstates + o->nown;
+        if (o->nstates == o->nown || !*number) continue;
+        w->count[i] = tn_item(number[0]) + 1;
+        for (int j = 0; j < o->nkept; j++) w->kept[j][i] = tn_item(number[1 + j]);
+    }
+    return tn_ok();
+}
+
+static void optim_keep(tn_optimizer *o, const optim_step *w, bool captured) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        const int64_t at = w->index[i];
+        o->count[at] = captured ? 0 : w->count[i];
+        for (int j = 0; j < o->nkept; j++)
+            o->kept[at * o->nkept + j] = captured ? (double)NAN : (double)(float)w->kept[j][i];
+        for (int k = o->nown; !captured && k < o->nstates; k++) {
+            tn_release(o->state[at * o->nstates + k]);
+            o->state[at * o->nstates + k] = NULL;
+        }
+    }
+}
+
+static bool optim_graph_holds(const tn_optimizer *o, const optim_step *w, bool captured) {
+    if (o->row->counts && !captured)
+        return tni_nn_error(TN_UNSUPPORTED, "steps are counted on the host, which no replay does%s",
+                            o->row->captured ? "; the option capturable counts them on the device"
+                                             : "");
+    for (int64_t i = 0; i < w->s.n; i++)
+        if (w->made[i])
+            return tni_nn_error(TN_UNSUPPORTED, "the first step makes the state, which each replay "
+                                                "would do; step once before the capture");
+    return true;
+}
+
+static bool optim_step_run(tn_optimizer *o, bool captured) {
     optim_step w;
     bool ok;
     memset(&w, 0, sizeof w);
     optim_lay(o, &w);
-    optim_collect(o, &w);
+    optim_collect(o, &w, captured);
     if (w.s.n == 0) return true;
-    if (o->row->counts && tn_is_capturing())
-        return tni_nn_error(TN_UNSUPPORTED, "steps are counted on the host, which no replay does");
     w.s.optimizer = o;
     w.s.param = w.param;
     w.s.grad = w.grad;
@@ -20517,14 +20610,14 @@ static bool optim_step_run(tn_optimizer *o) {
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
     for (int j = 0; j < o->nkept; j++) w.s.kept[j] = w.kept[j];
-    ok = optim_make_states(o, &w) && o->row->step(&w.s);
+    ok = optim_make_states(o, &w, captured) && (captured || optim_bring_down(o, &w)) &&
+         (!tn_is_capturing() || optim_graph_holds(o, &w, captured)) &&
+         (captured ? o->row->captured : o->row->step)(&w.s);
     if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without setting an error");
-    if (!ok) optim_drop_states(o, &w);
-    for (int64_t i = 0; ok && i < w.s.n; i++) {
-        o->count[w.index[i]] = w.count[i];
-        for (int j = 0; j < o->nkept; j++)
-            o->kept[w.index[i] * o->nkept + j] = (float)w.kept[j][i];
-    }
+    if (ok)
+        optim_keep(o, &w, captured);
+    else
+        optim_drop_states(o, &w);
     return ok;
 }
 
@@ -20536,7 +20629,8 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     tni_step_begin(&step, file, line, o ? o->row->name : NULL);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");
+    ok = o ? optim_step_run(o, false) && optim_step_run(o, true)
+           : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -20548,6 +20642,8 @@ TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
 }
 
 /* src/optim/rules.c - what optimizers that step by fused_step share */
+
+#include <math.h>
 
 static const char *option_text(double value, char to[40]) {
     char number[32];
@@ -20614,17 +20710,68 @@ TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64
                            TN_OPTIMIZER_RULE_ASSIGN, tni_numbers(&one, 1));
 }
 
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_times(tn_tensor *t, double by) {
+    return tnp_mul_scalar(t, tn_float(by));
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_plus(tn_tensor *t, double by) {
+    return tnp_add_scalar(t, tn_float(by), 1);
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_power(double base, tn_tensor *t) {
+    return tnp_pow_scalar_self(tn_float(base), t);
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_rest(tn_tensor *t) {
+    return tnp_rsub_scalar(t, tn_int(1), 1);
+}
+TN_PRIV tn_tensor *tni_captured_correction(double beta, tn_tensor *t) {
+    return tni_captured_rest(tni_captured_power(beta, t));
+}
+TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i)) {
+    for (int64_t i = 0; i < s->n && tn_ok(); i++) {
+        const int64_t mark = tn_scope_begin();
+        one(s, i);
+        tn_scope_end(mark);
+    }
+    return tn_ok();
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_next(const tn_ostep *s, int k, int64_t i) {
+    return tnp_add_scalar_(s->state[k][i], tn_int(1), 1);
+}
+TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s)) {
+    tn_tensor **count = s->state[k];
+    bool ok;
+    s->state[k] = NULL;
+    ok = step(s);
+    s->state[k] = count;
+    for (int64_t i = 0; ok && i < s->n; i++) ok = tni_captured_next(s, k, i) != NULL;
+    return ok;
+}
+TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
+                                         double decay, bool decoupled) {
+    tn_tensor *g = maximize ? tnp_neg(s->grad[i]) : s->grad[i];
+    if (decay == 0) return g;
+    if (!decoupled) return tnp_add(g, s->param[i], decay);
+    return tnp_mul_scalar_(s->param[i], tn_float(1 - fma(lr, decay, 0))) ? g : NULL;
+}
+TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas) {
+    tnp_lerp_scalar_(m, g, tn_float(1 - betas.at[0]));
+    tnp_addcmul_(tnp_mul_scalar_(v, tn_float(betas.at[1])), g, g, 1 - betas.at[1]);
+}
+TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b) {
+    tnp_add_(p, tnp_mul_(tnp_div(a, b), size), 1);
+}
+
 /* src/optim/adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim */
 
 typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
+    tn_floats betas;
 } adam_view;
 #define ADAM_OPTIONS(name)                                                         \
     static adam_view name##_options(const void *options) {                         \
         const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
         adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
-                       o->weight_decay, o->amsgrad,     o->maximize};              \
+                       o->weight_decay, o->amsgrad,     o->maximize,    o->betas}; \
         return a;                                                                  \
     }
 ADAM_OPTIONS(adam)
@@ -20665,6 +20812,17 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
     }
 }
 
+static void adam_one(const tn_ostep *s, int64_t i, adam_view o, bool decoupled) {
+    tn_tensor *v = s->state[1][i], *t = tni_captured_next(s, 3, i), *root, *size;
+    tn_tensor *g = tni_captured_gradient(s, i, o.maximize, o.lr, o.weight_decay, decoupled);
+    tni_captured_moments(s->state[0][i], v, g, o.betas);
+    if (o.amsgrad) v = tnp_copy_(s->state[2][i], tnp_maximum(s->state[2][i], v));
+    root = tnp_sqrt(tni_captured_correction(o.beta2, t));
+    size = tni_captured_times(tnp_reciprocal(tni_captured_correction(o.beta1, t)), -o.lr);
+    tni_captured_divided(s->param[i], size, s->state[0][i],
+                         tni_captured_plus(tnp_div_(tnp_sqrt(v), root), o.eps));
+}
+
 #define ADAM_ROW(name, operator_)                                                            \
     static bool name##_check(const void *options) {                                          \
         return adam_check_options(name##_options(options));                                  \
@@ -20683,23 +20841,34 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
     }
 
 ADAM_ROW(adam, tnp_fused_adam_)
+static void adam_captured_one(const tn_ostep *s, int64_t i) {
+    adam_one(s, i, adam_options(s->options[i]), false);
+}
+static bool adam_captured(tn_ostep *s) { return tni_captured_each(s, adam_captured_one); }
 TN_OPTIMIZER(adam,
              "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
              "float weight_decay=0.0, "
-             "bool amsgrad=False, *, bool maximize=False)",
+             "bool amsgrad=False, *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_adam(tn_parameters(net), .lr = 1e-3)"),
              .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
-             .step = adam_step, .counts = true)
+             .step = adam_step, .counts = true,
+             .capturable = offsetof(tn_optim_adam_args, capturable),
+             .captured = TNI_IF(capturable, adam_captured, NULL))
 
 ADAM_ROW(adamw, tnp_fused_adamw_)
+static void adamw_captured_one(const tn_ostep *s, int64_t i) {
+    adam_one(s, i, adamw_options(s->options[i]), true);
+}
+static bool adamw_captured(tn_ostep *s) { return tni_captured_each(s, adamw_captured_one); }
 TN_OPTIMIZER(
     adamw,
     "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
     "float weight_decay=0.01, "
-    "bool amsgrad=False, *, bool maximize=False)",
+    "bool amsgrad=False, *, bool maximize=False, bool capturable=False)",
     TN_DOC(.example = "tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1)"),
     .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses,
-    .step = adamw_step, .counts = true)
+    .step = adamw_step, .counts = true, .capturable = offsetof(tn_optim_adamw_args, capturable),
+    .captured = TNI_IF(capturable, adamw_captured, NULL))
 
 #undef ADAM_ROW
 
@@ -20803,13 +20972,16 @@ static bool rmsprop_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RMSPROP, FACTORS);
 }
+static bool rmsprop_captured(tn_ostep *s) { return tni_captured_count(s, 3, rmsprop_step); }
 TN_OPTIMIZER(
     rmsprop,
     "RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float "
-    "weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False)",
+    "weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False, "
+    "*, bool capturable=False)",
     TN_DOC(.example = "tn_optim_rmsprop(tn_parameters(net), .lr = 1e-3, .centered = true)"),
     .state = "square_avg, momentum_buffer, grad_avg", .check = rmsprop_check, .uses = rmsprop_uses,
-    .step = rmsprop_step, .counts = true)
+    .step = rmsprop_step, .counts = true, .capturable = offsetof(tn_optim_rmsprop_args, capturable),
+    .captured = TNI_IF(capturable, rmsprop_captured, NULL))
 
 static bool adadelta_check(const void *options) {
     const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)options;
@@ -20829,12 +21001,14 @@ static bool adadelta_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADADELTA, FACTORS);
 }
+static bool adadelta_captured(tn_ostep *s) { return tni_captured_count(s, 2, adadelta_step); }
 TN_OPTIMIZER(adadelta,
              "Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float "
-             "weight_decay=0.0, *, bool maximize=False)",
+             "weight_decay=0.0, *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_adadelta(tn_parameters(net))"),
              .state = "square_avg, acc_delta", .check = adadelta_check, .step = adadelta_step,
-             .counts = true)
+             .counts = true, .capturable = offsetof(tn_optim_adadelta_args, capturable),
+             .captured = TNI_IF(capturable, adadelta_captured, NULL))
 
 /* src/optim/moments.c - relatives of Adam: Adamax (D */
 
@@ -20867,12 +21041,25 @@ static bool adamax_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADAMAX, FACTORS);
 }
+static void adamax_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_adamax_args *o = (const tn_optim_adamax_args *)s->options[i];
+    tn_tensor *m = s->state[0][i], *u = s->state[1][i];
+    tn_tensor *t = tni_captured_next(s, 2, i);
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tnp_lerp_scalar_(m, g, tn_float(1 - o->betas.at[0]));
+    tnp_copy_(u, tnp_maximum(tni_captured_times(u, o->betas.at[1]),
+                             tni_captured_plus(tnp_abs(g), o->eps)));
+    t = tnp_reciprocal(tni_captured_correction(o->betas.at[0], t));
+    tni_captured_divided(s->param[i], tni_captured_times(t, -o->lr), m, u);
+}
+static bool adamax_captured(tn_ostep *s) { return tni_captured_each(s, adamax_captured_one); }
 TN_OPTIMIZER(adamax,
              "Adamax(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float "
-             "eps=1e-08, float weight_decay=0.0, *, bool maximize=False)",
+             "eps=1e-08, float weight_decay=0.0, *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_adamax(tn_parameters(net), .lr = 1e-3)"),
              .state = "exp_avg, exp_inf", .check = adamax_check, .step = adamax_step,
-             .counts = true)
+             .counts = true, .capturable = offsetof(tn_optim_adamax_args, capturable),
+             .captured = TNI_IF(capturable, adamax_captured, NULL))
 
 static bool nadam_check(const void *options) {
     const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)options;
@@ -20900,13 +21087,45 @@ static bool nadam_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_NADAM, FACTORS);
 }
+static tn_tensor *nadam_begin(const void *options, const tn_tensor *p, int k) {
+    (void)options;
+    return k < 2 ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+                 : tnp_full(tn_empty_dims(), tn_float(1), TN_F32, tn_device_of(p));
+}
+static tn_tensor *nadam_captured_momentum(const tn_optim_nadam_args *o, tn_tensor *t) {
+    tn_tensor *power = tni_captured_power(0.96, tni_captured_times(t, o->momentum_decay));
+    return tni_captured_plus(tni_captured_times(power, -0.5 * o->betas.at[0]), o->betas.at[0]);
+}
+static tn_tensor *nadam_captured_rate(const tn_optim_nadam_args *o, tn_tensor *a, tn_tensor *b) {
+    return tni_captured_times(tnp_div(a, b), -o->lr);
+}
+static void nadam_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)s->options[i];
+    const bool decoupled = o->decoupled_weight_decay;
+    tn_tensor *m = s->state[0][i], *v = s->state[1][i];
+    tn_tensor *t = tni_captured_next(s, 2, i);
+    tn_tensor *now = nadam_captured_momentum(o, t);
+    tn_tensor *next = nadam_captured_momentum(o, tni_captured_plus(t, 1));
+    tn_tensor *product = tnp_mul_(s->state[3][i], now);
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, decoupled), *d;
+    tni_captured_moments(m, v, g, o->betas);
+    d = tnp_sqrt_(tnp_div(v, tni_captured_correction(o->betas.at[1], t)));
+    d = tni_captured_plus(d, o->eps);
+    now = nadam_captured_rate(o, tni_captured_rest(now), tni_captured_rest(product));
+    next = nadam_captured_rate(o, next, tni_captured_rest(tnp_mul(product, next)));
+    tni_captured_divided(s->param[i], now, g, d);
+    tni_captured_divided(s->param[i], next, m, d);
+}
+static bool nadam_captured(tn_ostep *s) { return tni_captured_each(s, nadam_captured_one); }
 TN_OPTIMIZER(nadam,
              "NAdam(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float eps=1e-08, "
              "float weight_decay=0.0, float momentum_decay=0.004, bool "
-             "decoupled_weight_decay=False, *, bool maximize=False)",
+             "decoupled_weight_decay=False, *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_nadam(tn_parameters(net), .lr = 1e-3)"),
              .state = "exp_avg, exp_avg_sq", .numbers = "mu_product", .check = nadam_check,
-             .step = nadam_step, .counts = true)
+             .begin = nadam_begin, .step = nadam_step, .counts = true,
+             .capturable = offsetof(tn_optim_nadam_args, capturable),
+             .captured = TNI_IF(capturable, nadam_captured, NULL))
 
 static bool radam_check(const void *options) {
     const tn_optim_radam_args *o = (const tn_optim_radam_args *)options;
@@ -20934,12 +21153,39 @@ static bool radam_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RADAM, FACTORS);
 }
-TN_OPTIMIZER(radam,
-             "RAdam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
-             "float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False)",
-             TN_DOC(.example = "tn_optim_radam(tn_parameters(net), .lr = 1e-3)"),
-             .state = "exp_avg, exp_avg_sq", .check = radam_check, .step = radam_step,
-             .counts = true)
+static tn_tensor *radam_captured_rectifier(double beta2, tn_tensor *t, tn_tensor *c) {
+    const double most = 2 / (1 - beta2) - 1;
+    tn_tensor *power = tnp_mul(t, tni_captured_power(beta2, t)), *now, *r;
+    now = tni_captured_plus(tni_captured_times(tnp_div(power, c), -2), most);
+    r = tnp_mul(tni_captured_plus(now, -4), tni_captured_plus(now, -2));
+    r = tni_captured_times(tnp_div(r, now), most / ((most - 4) * (most - 2)));
+    r = tnp_sqrt(tnp_mul(r, c));
+    return tnp_where_scalar(tnp_gt_scalar(now, tn_int(5)), r, tn_int(0));
+}
+static void radam_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_radam_args *o = (const tn_optim_radam_args *)s->options[i];
+    const bool decoupled = o->decoupled_weight_decay;
+    tn_tensor *m = s->state[0][i], *v = s->state[1][i];
+    tn_tensor *t = tni_captured_next(s, 2, i);
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, decoupled), *r;
+    tn_tensor *size = tni_captured_correction(o->betas.at[0], t);
+    tni_captured_moments(m, v, g, o->betas);
+    size = tni_captured_times(tnp_reciprocal(size), -o->lr);
+    r = radam_captured_rectifier(o->betas.at[1], t, tni_captured_correction(o->betas.at[1], t));
+    g = tnp_div(r, tni_captured_plus(tnp_sqrt(v), o->eps));
+    g = tnp_where_scalar(tnp_gt_scalar(r, tn_int(0)), g, tn_int(1));
+    tnp_add_(s->param[i], tnp_mul_(tnp_mul(m, g), size), 1);
+}
+static bool radam_captured(tn_ostep *s) { return tni_captured_each(s, radam_captured_one); }
+TN_OPTIMIZER(
+    radam,
+    "RAdam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+    "float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False, bool "
+    "capturable=False)",
+    TN_DOC(.example = "tn_optim_radam(tn_parameters(net), .lr = 1e-3)"),
+    .state = "exp_avg, exp_avg_sq", .check = radam_check, .step = radam_step, .counts = true,
+    .capturable = offsetof(tn_optim_radam_args, capturable),
+    .captured = TNI_IF(capturable, radam_captured, NULL))
 
 /* src/optim/averages.c - ASGD, stochastic gradient descent whose parameters are averaged (B */
 
@@ -20967,11 +21213,33 @@ static bool asgd_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ASGD, FACTORS);
 }
+static tn_tensor *asgd_begin(const void *options, const tn_tensor *p, int k) {
+    const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
+    return k == 0
+               ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+               : tnp_full(tn_empty_dims(), tn_float(k == 2 ? o->lr : 1), TN_F32, tn_device_of(p));
+}
+static void asgd_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)s->options[i];
+    tn_tensor *p = s->param[i], *average = s->state[0][i], *eta = s->state[2][i];
+    tn_tensor *mu = s->state[3][i], *t = tni_captured_next(s, 1, i);
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tnp_mul_(p, tni_captured_rest(tni_captured_times(eta, o->lambd)));
+    tnp_addcmul_(p, g, eta, -1);
+    tnp_add_(average, tnp_mul_(tnp_sub(p, average, 1), mu), 1);
+    g = tni_captured_plus(tni_captured_times(t, o->lambd * o->lr), 1);
+    tnp_copy_(eta, tni_captured_times(tnp_pow_scalar(g, tn_float(-o->alpha)), o->lr));
+    g = tnp_clamp_min_scalar(tni_captured_plus(t, -o->t0), tn_int(1));
+    tnp_copy_(mu, tnp_reciprocal(g));
+}
+static bool asgd_captured(tn_ostep *s) { return tni_captured_each(s, asgd_captured_one); }
 TN_OPTIMIZER(asgd,
              "ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float "
-             "t0=1000000.0, float weight_decay=0.0, bool maximize=False)",
+             "t0=1000000.0, float weight_decay=0.0, bool maximize=False, *, bool capturable=False)",
              TN_DOC(.example = "tn_optim_asgd(tn_parameters(net), .lr = 0.05)"), .state = "ax",
-             .numbers = "eta, mu", .check = asgd_check, .step = asgd_step, .counts = true)
+             .numbers = "eta, mu", .check = asgd_check, .begin = asgd_begin, .step = asgd_step,
+             .counts = true, .capturable = offsetof(tn_optim_asgd_args, capturable),
+             .captured = TNI_IF(capturable, asgd_captured, NULL))
 
 static bool rprop_check(const void *options) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
@@ -20994,11 +21262,14 @@ static bool rprop_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RPROP, FACTORS);
 }
+static bool rprop_captured(tn_ostep *s) { return tni_captured_count(s, 2, rprop_step); }
 TN_OPTIMIZER(rprop,
              "Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2] "
-             "step_sizes=[1e-06, 50.0], *, bool maximize=False)",
+             "step_sizes=[1e-06, 50.0], *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_rprop(tn_parameters(net))"), .state = "prev, step_size",
-             .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true)
+             .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true,
+             .capturable = offsetof(tn_optim_rprop_args, capturable),
+             .captured = TNI_IF(capturable, rprop_captured, NULL))
 
 /* src/optim/factored.c - Adafactor (N */
 
@@ -22082,6 +22353,11 @@ static tni_span dict_state_name(const char *names, int k) {
     return item;
 }
 
+static tni_span dict_name_of(const tn_optimizer *o, int k) {
+    if (k < o->nown) return dict_state_name(o->row->state, k);
+    return k == o->nown ? dict_span("step") : dict_state_name(o->row->numbers, k - o->nown - 1);
+}
+
 static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name) {
     const float number = (float)value;
     dict_add(d, tnp_from(&number, tn_empty_dims(), TN_F32, TN_CPU), "state", i, name);
@@ -22089,16 +22365,17 @@ static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name
 
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
+        tn_tensor *const *state = o->state + i * o->nstates;
         if (o->row->counts && o->count[i] > 0)
             dict_add_number(d, o->count[i], i, dict_span("step"));
+        for (int k = o->nown; k < o->nstates; k++)
+            if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
         for (int j = 0; j < o->nkept; j++)
             if (!isnan(o->kept[i * o->nkept + j]))
                 dict_add_number(d, o->kept[i * o->nkept + j], i,
                                 dict_state_name(o->row->numbers, j));
-        for (int k = 0; k < o->nstates; k++) {
-            tn_tensor *state = o->state[i * o->nstates + k];
-            if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
-        }
+        for (int k = 0; k < o->nown; k++)
+            if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
     }
 }
 
@@ -22119,6 +22396,11 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         return;
     }
     dict_add(d, t, "group", g, dict_span(p->name));
+}
+
+static bool dict_has_option(const tn_orow *row, const tn_param *p, const char *options) {
+    return !row->captured || p->offset != row->capturable ||
+           *(const bool *)(const void *)(options + p->offset);
 }
 
 static tn_named_list dict_list_of(const dict_list *d) {
@@ -22155,7 +22437,8 @@ static tn_named_list dict_of(const tn_optimizer *o) {
     dict_add_states(&d, o);
     for (int g = 0; g < o->ngroups; g++)
         for (int i = 0; i < o->row->gen->nparam; i++)
-            dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+            if (dict_has_option(o->row, &o->row->gen->param[i], o->group[g].options))
+                dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
     list = dict_list_of(&d);
     tni_buffer_free(&d.names);
     tni_buffer_free(&d.entries);
@@ -22251,7 +22534,7 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     tn_optimizer *o = l->o;
     tn_ints b = tn_shape(e->tensor);
     tn_tensor *t;
-    for (int k = 0; k < o->nstates; k++) {
+    for (int k = 0; k < o->nown; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
         if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
@@ -30181,14 +30464,16 @@ static const tn_param tni_params_optim_adam[] = {
     {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adam_args, amsgrad), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args, maximize), 0,
      -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_adam_betas[] = {0.9, 0.999};
 static const tn_optim_adam_args tni_defaults_optim_adam = {0.001, {tni_list_optim_adam_betas, 2},
-    1e-08, 0, false, false, {NULL, 0}};
+    1e-08, 0, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_adam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
-    tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
+    tni_names_optim_adam, NULL, 8, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30204,14 +30489,16 @@ static const tn_param tni_params_optim_adamw[] = {
     {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, amsgrad), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_adamw_betas[] = {0.9, 0.999};
 static const tn_optim_adamw_args tni_defaults_optim_adamw = {0.001, {tni_list_optim_adamw_betas,
-    2}, 1e-08, 0.01, false, false, {NULL, 0}};
+    2}, 1e-08, 0.01, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_adamw[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
-    tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
+    tni_names_optim_adamw, NULL, 8, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30226,13 +30513,15 @@ static const tn_param tni_params_optim_asgd[] = {
     {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, weight_decay), 0, -1,
      NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, maximize), 0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_asgd_args,
+     capturable), 0, -1, NULL},
 };
 static const tn_optim_asgd_args tni_defaults_optim_asgd = {0.01, 0.0001, 0.75, 1000000, 0, false,
-    {NULL, 0}};
+    false, {NULL, 0}};
 static const char *const tni_names_optim_asgd[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_asgd) = {tni_params_optim_asgd, &tni_defaults_optim_asgd,
-    tni_names_optim_asgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_asgd_args), UINT16_MAX, TN_PROP_LISTS,
+    tni_names_optim_asgd, NULL, 8, 0, 0, 0, sizeof(tn_optim_asgd_args), UINT16_MAX, TN_PROP_LISTS,
     NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30246,15 +30535,17 @@ static const tn_param tni_params_optim_rprop[] = {
      NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rprop_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rprop_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_rprop_etas[] = {0.5, 1.2};
 static const double tni_list_optim_rprop_step_sizes[] = {1e-06, 50};
 static const tn_optim_rprop_args tni_defaults_optim_rprop = {0.01, {tni_list_optim_rprop_etas, 2},
-    {tni_list_optim_rprop_step_sizes, 2}, false, {NULL, 0}};
+    {tni_list_optim_rprop_step_sizes, 2}, false, false, {NULL, 0}};
 static const char *const tni_names_optim_rprop[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_rprop) = {tni_params_optim_rprop, &tni_defaults_optim_rprop,
-    tni_names_optim_rprop, NULL, 5, 0, 0, 0, sizeof(tn_optim_rprop_args), UINT16_MAX,
+    tni_names_optim_rprop, NULL, 6, 0, 0, 0, sizeof(tn_optim_rprop_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30294,14 +30585,16 @@ static const tn_param tni_params_optim_adamax[] = {
      NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamax_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamax_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_adamax_betas[] = {0.9, 0.999};
 static const tn_optim_adamax_args tni_defaults_optim_adamax = {0.002, {tni_list_optim_adamax_betas,
-    2}, 1e-08, 0, false, {NULL, 0}};
+    2}, 1e-08, 0, false, false, {NULL, 0}};
 static const char *const tni_names_optim_adamax[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adamax) = {tni_params_optim_adamax, &tni_defaults_optim_adamax,
-    tni_names_optim_adamax, NULL, 6, 0, 0, 0, sizeof(tn_optim_adamax_args), UINT16_MAX,
+    tni_names_optim_adamax, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamax_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30320,14 +30613,16 @@ static const tn_param tni_params_optim_nadam[] = {
      decoupled_weight_decay), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_nadam_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_nadam_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_nadam_betas[] = {0.9, 0.999};
 static const tn_optim_nadam_args tni_defaults_optim_nadam = {0.002, {tni_list_optim_nadam_betas,
-    2}, 1e-08, 0, 0.004, false, false, {NULL, 0}};
+    2}, 1e-08, 0, 0.004, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_nadam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_nadam) = {tni_params_optim_nadam, &tni_defaults_optim_nadam,
-    tni_names_optim_nadam, NULL, 8, 0, 0, 0, sizeof(tn_optim_nadam_args), UINT16_MAX,
+    tni_names_optim_nadam, NULL, 9, 0, 0, 0, sizeof(tn_optim_nadam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30344,14 +30639,16 @@ static const tn_param tni_params_optim_radam[] = {
      decoupled_weight_decay), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_radam_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_radam_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_radam_betas[] = {0.9, 0.999};
 static const tn_optim_radam_args tni_defaults_optim_radam = {0.001, {tni_list_optim_radam_betas,
-    2}, 1e-08, 0, false, false, {NULL, 0}};
+    2}, 1e-08, 0, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_radam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_radam) = {tni_params_optim_radam, &tni_defaults_optim_radam,
-    tni_names_optim_radam, NULL, 7, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
+    tni_names_optim_radam, NULL, 8, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30437,13 +30734,15 @@ static const tn_param tni_params_optim_rmsprop[] = {
     {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, momentum), 0, -1, NULL},
     {"centered", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, centered), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, maximize), 0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rmsprop_args,
+     capturable), 0, -1, NULL},
 };
 static const tn_optim_rmsprop_args tni_defaults_optim_rmsprop = {0.01, 0.99, 1e-08, 0, 0, false,
-    false, {NULL, 0}};
+    false, false, {NULL, 0}};
 static const char *const tni_names_optim_rmsprop[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_rmsprop) = {tni_params_optim_rmsprop, &tni_defaults_optim_rmsprop,
-    tni_names_optim_rmsprop, NULL, 8, 0, 0, 0, sizeof(tn_optim_rmsprop_args), UINT16_MAX,
+    tni_names_optim_rmsprop, NULL, 9, 0, 0, 0, sizeof(tn_optim_rmsprop_args), UINT16_MAX,
     TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30458,13 +30757,15 @@ static const tn_param tni_params_optim_adadelta[] = {
      -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adadelta_args,
      maximize), 0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adadelta_args,
+     capturable), 0, -1, NULL},
 };
-static const tn_optim_adadelta_args tni_defaults_optim_adadelta = {1, 0.9, 1e-06, 0, false, {NULL,
-    0}};
+static const tn_optim_adadelta_args tni_defaults_optim_adadelta = {1, 0.9, 1e-06, 0, false, false,
+    {NULL, 0}};
 static const char *const tni_names_optim_adadelta[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adadelta) = {tni_params_optim_adadelta,
-    &tni_defaults_optim_adadelta, tni_names_optim_adadelta, NULL, 6, 0, 0, 0,
+    &tni_defaults_optim_adadelta, tni_names_optim_adadelta, NULL, 7, 0, 0, 0,
     sizeof(tn_optim_adadelta_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -30494,8 +30795,9 @@ TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim
     return tn_optimizer_make(file, line, &tni_optimizer_adam, args);
 }
 TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize) {
-    const tn_optim_adam_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    double weight_decay, bool amsgrad, bool maximize, bool capturable) {
+    const tn_optim_adam_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, capturable,
+        params};
     return tn_optim_adam_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args)
@@ -30503,16 +30805,17 @@ TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_adamw, args);
 }
 TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize) {
-    const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    double weight_decay, bool amsgrad, bool maximize, bool capturable) {
+    const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, capturable,
+        params};
     return tn_optim_adamw_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line, const tn_optim_asgd_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_asgd, args);
 }
 TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd, double alpha,
-    double t0, double weight_decay, bool maximize) {
-    const tn_optim_asgd_args a = {lr, lambd, alpha, t0, weight_decay, maximize, params};
+    double t0, double weight_decay, bool maximize, bool capturable) {
+    const tn_optim_asgd_args a = {lr, lambd, alpha, t0, weight_decay, maximize, capturable, params};
     return tn_optim_asgd_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line, const tn_optim_rprop_args *args)
@@ -30520,8 +30823,8 @@ TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_rprop, args);
 }
 TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
-    tn_floats step_sizes, bool maximize) {
-    const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, params};
+    tn_floats step_sizes, bool maximize, bool capturable) {
+    const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, capturable, params};
     return tn_optim_rprop_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_adafactor_at(const char *file, int line,
@@ -30538,8 +30841,8 @@ TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
     return tn_optimizer_make(file, line, &tni_optimizer_adamax, args);
 }
 TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool maximize) {
-    const tn_optim_adamax_args a = {lr, betas, eps, weight_decay, maximize, params};
+    double weight_decay, bool maximize, bool capturable) {
+    const tn_optim_adamax_args a = {lr, betas, eps, weight_decay, maximize, capturable, params};
     return tn_optim_adamax_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line, const tn_optim_nadam_args *args)
@@ -30547,9 +30850,10 @@ TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_nadam, args);
 }
 TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, double momentum_decay, bool decoupled_weight_decay, bool maximize) {
+    double weight_decay, double momentum_decay, bool decoupled_weight_decay, bool maximize,
+    bool capturable) {
     const tn_optim_nadam_args a = {lr, betas, eps, weight_decay, momentum_decay,
-        decoupled_weight_decay, maximize, params};
+        decoupled_weight_decay, maximize, capturable, params};
     return tn_optim_nadam_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line, const tn_optim_radam_args *args)
@@ -30557,9 +30861,9 @@ TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_radam, args);
 }
 TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool decoupled_weight_decay, bool maximize) {
+    double weight_decay, bool decoupled_weight_decay, bool maximize, bool capturable) {
     const tn_optim_radam_args a = {lr, betas, eps, weight_decay, decoupled_weight_decay, maximize,
-        params};
+        capturable, params};
     return tn_optim_radam_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_muon_at(const char *file, int line, const tn_optim_muon_args *args) {
@@ -30595,9 +30899,9 @@ TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
     return tn_optimizer_make(file, line, &tni_optimizer_rmsprop, args);
 }
 TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha, double eps,
-    double weight_decay, double momentum, bool centered, bool maximize) {
+    double weight_decay, double momentum, bool centered, bool maximize, bool capturable) {
     const tn_optim_rmsprop_args a = {lr, alpha, eps, weight_decay, momentum, centered, maximize,
-        params};
+        capturable, params};
     return tn_optim_rmsprop_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
@@ -30605,8 +30909,8 @@ TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
     return tn_optimizer_make(file, line, &tni_optimizer_adadelta, args);
 }
 TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho, double eps,
-    double weight_decay, bool maximize) {
-    const tn_optim_adadelta_args a = {lr, rho, eps, weight_decay, maximize, params};
+    double weight_decay, bool maximize, bool capturable) {
+    const tn_optim_adadelta_args a = {lr, rho, eps, weight_decay, maximize, capturable, params};
     return tn_optim_adadelta_at(NULL, 0, &a);
 }
 
@@ -31132,7 +31436,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_cd4907d17de3 TNI_JOIN(TN_PREFIX, tn_nn_layout_cd4907d17de3)
+#define tn_nn_layout_9350fc7726c7 TNI_JOIN(TN_PREFIX, tn_nn_layout_9350fc7726c7)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -32147,14 +32451,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"cd4907d17de3", at, 502};
+    static const tn_exports all = {"9350fc7726c7", at, 502};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 502 || strcmp(e->layout, "cd4907d17de3") != 0) return false;
+    if (!e || e->n != 502 || strcmp(e->layout, "9350fc7726c7") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -9901,6 +9901,8 @@ typedef struct py_optim_step {
     const py_optim_row *r;
     PyObject *groups, *state;
     Py_ssize_t ngroups, n;
+    bool captured; /* count and numbers are tensors of the device, states behind the row's own */
+    bool moves;    /* a state was made, or brought to the device */
     int64_t elements;
     py_optim_group *group;
     tn_ostep s;
@@ -9987,6 +9989,11 @@ static PyObject *py_optim_options(const tn_gen *gen) {
         Py_XDECREF(one);
     }
     return all;
+}
+
+/* Of a step: those that the row names, and of captured ones the numbers behind them. */
+static int py_optim_states(const py_optim_row *r) {
+    return r->nstates + (r->row->captured ? r->nscalars : 0);
 }
 
 /* [(number, "Adam", schema, options, states, numbers, counts), ..] of all rows. */
@@ -10174,7 +10181,7 @@ static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
 
 /* Lays the arrays of a step into one block, largest alignment first. */
 static bool py_optim_lay(py_optim_step *w) {
-    int states = w->r->nstates, scalars = w->r->nscalars;
+    int states = py_optim_states(w->r), scalars = w->r->nscalars;
     for (Py_ssize_t g = 0; g < w->ngroups; g++) {
         PyObject *list = py_optim_params(w->r, PyList_GetItem(w->groups, g));
         if (!list) return false;
@@ -10257,6 +10264,7 @@ static bool py_optim_scalar(py_optim_step *w, int64_t i, int j) {
 static tn_tensor *py_optim_begin_state(const py_optim_step *w, int64_t i, int k) {
     const tn_orow *row = w->r->row;
     const tn_tensor *p = w->s.param[i];
+    if (k == w->r->nstates) return tnp_zeros(tn_empty_dims(), TN_F32, tn_device_of(p)); /* step */
     return row->begin ? row->begin(w->s.options[i], p, k)
                       : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
 }
@@ -10272,13 +10280,35 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
         o = put = py_optim_put(w->of[i], w->r->state[k], t);
         if (!o) return false;
         w->made[i] = (uint8_t)(w->made[i] | 1u << k);
-        w->first[i] = true;
+        w->first[i] = w->moves = true;
     }
     bool ok = py_is_tensor(o);
     if (ok) w->s.state[k][i] = tn_retain(py_of(o));
     if (!ok) PyErr_Format(PyExc_TypeError, "state %R must be a tensor", w->r->state[k]);
     Py_XDECREF(put);
     return ok;
+}
+
+/* Number j of parameter i as a state of its device, held: a 0-dim float32. */
+static bool py_optim_number(py_optim_step *w, int64_t i, int j) {
+    PyObject *name = w->r->scalar[j], *o = PyDict_GetItemWithError(w->of[i], name), *put = NULL;
+    const tn_device_id device = tn_device_of(w->s.param[i]);
+    double value = 0;
+    bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
+                tn_device_of(py_of(o)) == device && !tn_needs_grad(py_of(o));
+    if (!o && PyErr_Occurred()) return false;
+    if (o && !fits && !py_to_float(o, &value)) return false;
+    if (!fits) {
+        if (!o) w->made[i] = (uint8_t)(w->made[i] | PY_MADE_SCALAR << j);
+        w->moves = true;
+        o = put = py_optim_put(w->of[i], name,
+                               o ? tnp_full(tn_empty_dims(), tn_float(value), TN_F32, device)
+                                 : py_optim_begin_state(w, i, w->r->nstates + j));
+        if (!o) return false;
+    }
+    w->s.state[w->r->nstates + j][i] = tn_retain(py_of(o));
+    Py_XDECREF(put);
+    return true;
 }
 
 /* Adds a parameter that has a gradient to the step, with the state that the options use. */
@@ -10301,7 +10331,7 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
     if (!row->counts && !(uses & ((1u << w->r->nstates) - 1))) return true;
     if (!(w->of[i] = py_optim_state_of(w, param, &w->made[i]))) return false;
     for (int j = row->counts ? 0 : 1; j < w->r->nscalars; j++)
-        if (!py_optim_scalar(w, i, j)) return false;
+        if (!(w->captured ? py_optim_number : py_optim_scalar)(w, i, j)) return false;
     for (int k = 0; k < w->r->nstates; k++)
         if (uses >> k & 1 && !py_optim_one_state(w, i, k)) return false;
     return true;
@@ -10346,7 +10376,7 @@ static void py_optim_end(py_optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         tn_release(w->s.param[i]);
         tn_release(w->s.grad[i]);
-        for (int k = 0; k < w->r->nstates; k++) tn_release(w->s.state[k][i]);
+        for (int k = 0; k < py_optim_states(w->r); k++) tn_release(w->s.state[k][i]);
         Py_XDECREF(w->of[i]);
         Py_XDECREF(w->param[i]);
         for (int j = 0; j < w->r->nscalars; j++) Py_XDECREF(w->scalar[j][i]);
@@ -10378,7 +10408,7 @@ static bool py_optim_run(py_optim_step *w) {
     tn_path_push(&link.path);
     int64_t mark = tn_scope_begin();
     bool mode = tn_set_grad_mode(false);
-    ok = w->r->row->step(&w->s);
+    ok = (w->captured ? w->r->row->captured : w->r->row->step)(&w->s);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tn_path_pop(&link.path);
@@ -10388,6 +10418,11 @@ static bool py_optim_run(py_optim_step *w) {
 
 static bool py_optim_go(py_optim_step *w) {
     if (!w->s.n) return true;
+    if (w->moves && tn_is_capturing()) {
+        PyErr_SetString(PyExc_RuntimeError, "a first step makes the optimizer's state, which each "
+                                            "replay would do: step once before the capture");
+        return false;
+    }
     while (!py_optim_run(w))
         if (!py_stopped()) return py_raise(), false;
     for (int64_t i = 0; i < w->s.n; i++)
@@ -10400,11 +10435,11 @@ static bool py_optim_go(py_optim_step *w) {
     return true;
 }
 
-/* _optim_step(number, param_groups, state) */
+/* _optim_step(number, param_groups, state, captured): groups that are captured, or none that is */
 static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     py_optim_step w;
     (void)self;
-    if (n != 3 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyDict_Check(args[2]))
+    if (n != 4 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyDict_Check(args[2]))
         return PyErr_Format(PyExc_TypeError,
                             "param_groups must be a list of dicts, and state a dict of dicts");
     memset(&w, 0, sizeof w);
@@ -10413,6 +10448,7 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     w.groups = args[1];
     w.state = args[2];
     w.ngroups = PyList_Size(w.groups);
+    w.captured = args[3] == Py_True && w.r->row->captured;
     if (!py_optim_lay(&w)) return NULL;
     const int turn = py_lend();
     bool ok = py_optim_collect(&w) && py_optim_go(&w);

@@ -41,6 +41,9 @@
 #ifndef TNI_NAMES_padding_mode
 #define TNI_NAMES_padding_mode 1
 #endif
+#ifndef TNI_NAMES_capturable
+#define TNI_NAMES_capturable 1
+#endif
 #ifndef TNI_NAMES_clip_norm
 #define TNI_NAMES_clip_norm 1
 #endif

@@ -4912,20 +4912,21 @@ typedef struct tn_nn_upsampling_bilinear2d_forward_args {
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
  * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
  *   schema  Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
- *           float weight_decay=0.0, bool amsgrad=False, *, bool maximize=False)
+ *           float weight_decay=0.0, bool amsgrad=False, *, bool maximize=False, bool
+ *           capturable=False)
  *   example tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adam_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool amsgrad, maximize;
+    bool amsgrad, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adam_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line,
     const tn_optim_adam_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool amsgrad, bool maximize);
+    double eps, double weight_decay, bool amsgrad, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adam, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
@@ -4933,20 +4934,21 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, 
 
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
  *   schema  AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
- *           float weight_decay=0.01, bool amsgrad=False, *, bool maximize=False)
+ *           float weight_decay=0.01, bool amsgrad=False, *, bool maximize=False, bool
+ *           capturable=False)
  *   example tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
 typedef struct tn_optim_adamw_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool amsgrad, maximize;
+    bool amsgrad, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adamw_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line,
     const tn_optim_adamw_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool amsgrad, bool maximize);
+    double eps, double weight_decay, bool amsgrad, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adamw(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamw, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__))
@@ -4957,18 +4959,18 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr,
 /* g += weight_decay p; p = (1 - lambd eta) p - eta g; ax += mu (p - ax); then eta = lr / (1 + lambd
  * lr t)^alpha, mu = 1 / max(1, t - t0).
  *   schema  ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float
- *           t0=1000000.0, float weight_decay=0.0, bool maximize=False)
+ *           t0=1000000.0, float weight_decay=0.0, bool maximize=False, *, bool capturable=False)
  *   example tn_optim_asgd(tn_parameters(net), .lr = 0.05) */
 typedef struct tn_optim_asgd_args {
     double lr, lambd, alpha, t0, weight_decay;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_asgd_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line,
     const tn_optim_asgd_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd,
-    double alpha, double t0, double weight_decay, bool maximize);
+    double alpha, double t0, double weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_asgd(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_asgd, .lr = 0.01, \
     .lambd = 0.0001, .alpha = 0.75, .t0 = 1000000, .params = __VA_ARGS__))
@@ -4977,19 +4979,19 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, 
 /* size *= etas[1] where g has the sign of the gradient before, etas[0] where it has the other one,
  * and stays within step_sizes; where the sign has turned, g = 0; p -= sign(g) size.
  *   schema  Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2]
- *           step_sizes=[1e-06, 50.0], *, bool maximize=False)
+ *           step_sizes=[1e-06, 50.0], *, bool maximize=False, bool capturable=False)
  *   example tn_optim_rprop(tn_parameters(net)) */
 typedef struct tn_optim_rprop_args {
     double lr;
     tn_floats etas, step_sizes;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_rprop_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line,
     const tn_optim_rprop_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
-    tn_floats step_sizes, bool maximize);
+    tn_floats step_sizes, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_rprop(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_rprop, .lr = 0.01, \
     .etas = TN_FLOATS(0.5, 1.2), .step_sizes = TN_FLOATS(1e-06, 50), .params = __VA_ARGS__))
@@ -5026,20 +5028,20 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adafactor(tn_tensors params, double
 /* g += weight_decay p; m = lerp(m, g, 1 - beta1); u = max(beta2 u, |g| + eps); p -= lr / (1 -
  * beta1^t) m / u.
  *   schema  Adamax(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float
- *           eps=1e-08, float weight_decay=0.0, *, bool maximize=False)
+ *           eps=1e-08, float weight_decay=0.0, *, bool maximize=False, bool capturable=False)
  *   example tn_optim_adamax(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adamax_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adamax_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
     const tn_optim_adamax_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool maximize);
+    double eps, double weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adamax(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adamax, .lr = 0.002, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
@@ -5050,13 +5052,13 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr
  * sqrt(v / (1 - beta2^t)) + eps; p -= lr (1 - u) / (1 - U) g / d + lr w / (1 - U w) m / d.
  *   schema  NAdam(Tensor[] params, float lr=0.002, float[2] betas=[0.9, 0.999], float eps=1e-08,
  *           float weight_decay=0.0, float momentum_decay=0.004, bool
- *           decoupled_weight_decay=False, *, bool maximize=False)
+ *           decoupled_weight_decay=False, *, bool maximize=False, bool capturable=False)
  *   example tn_optim_nadam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_nadam_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay, momentum_decay;
-    bool decoupled_weight_decay, maximize;
+    bool decoupled_weight_decay, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_nadam_args;
@@ -5064,7 +5066,7 @@ TN_USE_RESULT TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line,
     const tn_optim_nadam_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas,
     double eps, double weight_decay, double momentum_decay, bool decoupled_weight_decay,
-    bool maximize);
+    bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_nadam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_nadam, .lr = 0.002, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .momentum_decay = 0.004, .params = __VA_ARGS__))
@@ -5074,20 +5076,21 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr,
  * / (1 - beta2^t); where q > 5, s *= sqrt(1 - beta2^t) / (sqrt(v) + eps) sqrt((q - 4) (q - 2) r /
  * ((r - 4) (r - 2) q)); p -= s.
  *   schema  RAdam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
- *           float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False)
+ *           float weight_decay=0.0, bool decoupled_weight_decay=False, *, bool maximize=False,
+ *           bool capturable=False)
  *   example tn_optim_radam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_radam_args {
     double lr;
     tn_floats betas;
     double eps, weight_decay;
-    bool decoupled_weight_decay, maximize;
+    bool decoupled_weight_decay, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_radam_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line,
     const tn_optim_radam_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas,
-    double eps, double weight_decay, bool decoupled_weight_decay, bool maximize);
+    double eps, double weight_decay, bool decoupled_weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_radam(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_radam, .lr = 0.001, \
     .betas = TN_FLOATS(0.9, 0.999), .eps = 1e-08, .params = __VA_ARGS__))
@@ -5171,18 +5174,20 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adagrad(tn_tensors params, double l
  * subtracted: w = v - m^2, else w = v; d = g / (sqrt(w) + eps); b = momentum b + d; p -= lr b, or
  * lr d without momentum.
  *   schema  RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float
- *           weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False)
+ *           weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False, *,
+ *           bool capturable=False)
  *   example tn_optim_rmsprop(tn_parameters(net), .lr = 1e-3, .centered = true) */
 typedef struct tn_optim_rmsprop_args {
     double lr, alpha, eps, weight_decay, momentum;
-    bool centered, maximize;
+    bool centered, maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_rmsprop_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
     const tn_optim_rmsprop_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha,
-    double eps, double weight_decay, double momentum, bool centered, bool maximize);
+    double eps, double weight_decay, double momentum, bool centered, bool maximize,
+    bool capturable);
 #ifndef __cplusplus
 #define tn_optim_rmsprop(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_rmsprop, .lr = 0.01, \
     .alpha = 0.99, .eps = 1e-08, .params = __VA_ARGS__))
@@ -5191,18 +5196,18 @@ TN_USE_RESULT TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double l
 /* g += weight_decay p; v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps) g; u = rho u +
  * (1 - rho) d^2; p -= lr d.
  *   schema  Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float
- *           weight_decay=0.0, *, bool maximize=False)
+ *           weight_decay=0.0, *, bool maximize=False, bool capturable=False)
  *   example tn_optim_adadelta(tn_parameters(net)) */
 typedef struct tn_optim_adadelta_args {
     double lr, rho, eps, weight_decay;
-    bool maximize;
+    bool maximize, capturable;
     tn_tensors params;
     TNI_NAMED_OPTIONS
 } tn_optim_adadelta_args;
 TN_USE_RESULT TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
     const tn_optim_adadelta_args *args);
 TN_USE_RESULT TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho,
-    double eps, double weight_decay, bool maximize);
+    double eps, double weight_decay, bool maximize, bool capturable);
 #ifndef __cplusplus
 #define tn_optim_adadelta(...) TNI_RESULT(tn_optimizer, TNI_CALL(tn_optim_adadelta, .lr = 1, \
     .rho = 0.9, .eps = 1e-06, .params = __VA_ARGS__))

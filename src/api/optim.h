@@ -40,6 +40,12 @@ struct tn_orow {
     tn_tensor *(*begin)(const void *options, const tn_tensor *param, int k);
     bool (*step)(tn_ostep *s); /* one operator call: all parameters change, or none */
     bool counts;               /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
+    /* The place of the option `capturable` in the options; 0: there is none. Where it is true, the
+     * count and the numbers are 0-dim f32 tensors of the parameter's device, which a graph can
+     * change: states behind the row's own, `step` first, to which begin gives values (`step` is 0).
+     * `captured` is then the step: several calls, of which some may be done when one fails. */
+    size_t capturable;
+    bool (*captured)(tn_ostep *s);
 };
 
 /* The library's rows, in the order of their names. */
@@ -51,7 +57,8 @@ struct tn_ostep {
     tn_optimizer *optimizer; /* NULL: the caller keeps groups and states itself */
     int64_t n;
     tn_tensor **param, **grad;
-    /* state[k][i], as begin makes it before the first step; NULL if parameter i does not use it */
+    /* state[k][i], as begin makes it before the first step; NULL if parameter i does not use it;
+     * of a captured step with the steps made before this one behind the row's own */
     tn_tensor **state[TN_OPTIM_STATES];
     /* kept[j][i], NaN before the first step; the step sets the values that are kept after it */
     double *kept[TN_OPTIM_KEPT];
@@ -87,7 +94,11 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
 #define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
 
 /* Makes a step with the parameters' .grad; parameters without .grad stay as they are. False with an
- * error, and then no parameter and no state has changed. */
+ * error, and then no parameter and no state has changed, but for those of groups with `capturable`.
+ *
+ * Where that option is true, steps are counted in memory of the parameter's device, so that
+ * tn_capture_begin may capture a step: replays count on. A first step, which makes the state, comes
+ * before the capture. */
 TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o);
 #define tn_optimizer_step(o) tn_optimizer_step_at(__FILE__, __LINE__, o)
 TN_API void tn_optimizer_zero_grad(tn_optimizer *o);

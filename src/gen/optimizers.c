@@ -41,14 +41,16 @@ static const tn_param tni_params_optim_adam[] = {
     {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adam_args, amsgrad), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args, maximize), 0,
      -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_adam_betas[] = {0.9, 0.999};
 static const tn_optim_adam_args tni_defaults_optim_adam = {0.001, {tni_list_optim_adam_betas, 2},
-    1e-08, 0, false, false, {NULL, 0}};
+    1e-08, 0, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_adam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
-    tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
+    tni_names_optim_adam, NULL, 8, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -64,14 +66,16 @@ static const tn_param tni_params_optim_adamw[] = {
     {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, amsgrad), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_adamw_betas[] = {0.9, 0.999};
 static const tn_optim_adamw_args tni_defaults_optim_adamw = {0.001, {tni_list_optim_adamw_betas,
-    2}, 1e-08, 0.01, false, false, {NULL, 0}};
+    2}, 1e-08, 0.01, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_adamw[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
-    tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
+    tni_names_optim_adamw, NULL, 8, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -86,13 +90,15 @@ static const tn_param tni_params_optim_asgd[] = {
     {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, weight_decay), 0, -1,
      NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_asgd_args, maximize), 0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_asgd_args,
+     capturable), 0, -1, NULL},
 };
 static const tn_optim_asgd_args tni_defaults_optim_asgd = {0.01, 0.0001, 0.75, 1000000, 0, false,
-    {NULL, 0}};
+    false, {NULL, 0}};
 static const char *const tni_names_optim_asgd[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_asgd) = {tni_params_optim_asgd, &tni_defaults_optim_asgd,
-    tni_names_optim_asgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_asgd_args), UINT16_MAX, TN_PROP_LISTS,
+    tni_names_optim_asgd, NULL, 8, 0, 0, 0, sizeof(tn_optim_asgd_args), UINT16_MAX, TN_PROP_LISTS,
     NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -106,15 +112,17 @@ static const tn_param tni_params_optim_rprop[] = {
      NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rprop_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rprop_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_rprop_etas[] = {0.5, 1.2};
 static const double tni_list_optim_rprop_step_sizes[] = {1e-06, 50};
 static const tn_optim_rprop_args tni_defaults_optim_rprop = {0.01, {tni_list_optim_rprop_etas, 2},
-    {tni_list_optim_rprop_step_sizes, 2}, false, {NULL, 0}};
+    {tni_list_optim_rprop_step_sizes, 2}, false, false, {NULL, 0}};
 static const char *const tni_names_optim_rprop[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_rprop) = {tni_params_optim_rprop, &tni_defaults_optim_rprop,
-    tni_names_optim_rprop, NULL, 5, 0, 0, 0, sizeof(tn_optim_rprop_args), UINT16_MAX,
+    tni_names_optim_rprop, NULL, 6, 0, 0, 0, sizeof(tn_optim_rprop_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -154,14 +162,16 @@ static const tn_param tni_params_optim_adamax[] = {
      NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamax_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamax_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_adamax_betas[] = {0.9, 0.999};
 static const tn_optim_adamax_args tni_defaults_optim_adamax = {0.002, {tni_list_optim_adamax_betas,
-    2}, 1e-08, 0, false, {NULL, 0}};
+    2}, 1e-08, 0, false, false, {NULL, 0}};
 static const char *const tni_names_optim_adamax[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adamax) = {tni_params_optim_adamax, &tni_defaults_optim_adamax,
-    tni_names_optim_adamax, NULL, 6, 0, 0, 0, sizeof(tn_optim_adamax_args), UINT16_MAX,
+    tni_names_optim_adamax, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamax_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -180,14 +190,16 @@ static const tn_param tni_params_optim_nadam[] = {
      decoupled_weight_decay), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_nadam_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_nadam_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_nadam_betas[] = {0.9, 0.999};
 static const tn_optim_nadam_args tni_defaults_optim_nadam = {0.002, {tni_list_optim_nadam_betas,
-    2}, 1e-08, 0, 0.004, false, false, {NULL, 0}};
+    2}, 1e-08, 0, 0.004, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_nadam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_nadam) = {tni_params_optim_nadam, &tni_defaults_optim_nadam,
-    tni_names_optim_nadam, NULL, 8, 0, 0, 0, sizeof(tn_optim_nadam_args), UINT16_MAX,
+    tni_names_optim_nadam, NULL, 9, 0, 0, 0, sizeof(tn_optim_nadam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -204,14 +216,16 @@ static const tn_param tni_params_optim_radam[] = {
      decoupled_weight_decay), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_radam_args, maximize),
      0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_radam_args,
+     capturable), 0, -1, NULL},
 };
 static const double tni_list_optim_radam_betas[] = {0.9, 0.999};
 static const tn_optim_radam_args tni_defaults_optim_radam = {0.001, {tni_list_optim_radam_betas,
-    2}, 1e-08, 0, false, false, {NULL, 0}};
+    2}, 1e-08, 0, false, false, false, {NULL, 0}};
 static const char *const tni_names_optim_radam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_radam) = {tni_params_optim_radam, &tni_defaults_optim_radam,
-    tni_names_optim_radam, NULL, 7, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
+    tni_names_optim_radam, NULL, 8, 0, 0, 0, sizeof(tn_optim_radam_args), UINT16_MAX,
     TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -297,13 +311,15 @@ static const tn_param tni_params_optim_rmsprop[] = {
     {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, momentum), 0, -1, NULL},
     {"centered", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, centered), 0, -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_rmsprop_args, maximize), 0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_rmsprop_args,
+     capturable), 0, -1, NULL},
 };
 static const tn_optim_rmsprop_args tni_defaults_optim_rmsprop = {0.01, 0.99, 1e-08, 0, 0, false,
-    false, {NULL, 0}};
+    false, false, {NULL, 0}};
 static const char *const tni_names_optim_rmsprop[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_rmsprop) = {tni_params_optim_rmsprop, &tni_defaults_optim_rmsprop,
-    tni_names_optim_rmsprop, NULL, 8, 0, 0, 0, sizeof(tn_optim_rmsprop_args), UINT16_MAX,
+    tni_names_optim_rmsprop, NULL, 9, 0, 0, 0, sizeof(tn_optim_rmsprop_args), UINT16_MAX,
     TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -318,13 +334,15 @@ static const tn_param tni_params_optim_adadelta[] = {
      -1, NULL},
     {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adadelta_args,
      maximize), 0, -1, NULL},
+    {"capturable", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adadelta_args,
+     capturable), 0, -1, NULL},
 };
-static const tn_optim_adadelta_args tni_defaults_optim_adadelta = {1, 0.9, 1e-06, 0, false, {NULL,
-    0}};
+static const tn_optim_adadelta_args tni_defaults_optim_adadelta = {1, 0.9, 1e-06, 0, false, false,
+    {NULL, 0}};
 static const char *const tni_names_optim_adadelta[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adadelta) = {tni_params_optim_adadelta,
-    &tni_defaults_optim_adadelta, tni_names_optim_adadelta, NULL, 6, 0, 0, 0,
+    &tni_defaults_optim_adadelta, tni_names_optim_adadelta, NULL, 7, 0, 0, 0,
     sizeof(tn_optim_adadelta_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
@@ -354,8 +372,9 @@ TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim
     return tn_optimizer_make(file, line, &tni_optimizer_adam, args);
 }
 TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize) {
-    const tn_optim_adam_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    double weight_decay, bool amsgrad, bool maximize, bool capturable) {
+    const tn_optim_adam_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, capturable,
+        params};
     return tn_optim_adam_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args)
@@ -363,16 +382,17 @@ TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_adamw, args);
 }
 TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool amsgrad, bool maximize) {
-    const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    double weight_decay, bool amsgrad, bool maximize, bool capturable) {
+    const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, capturable,
+        params};
     return tn_optim_adamw_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_asgd_at(const char *file, int line, const tn_optim_asgd_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_asgd, args);
 }
 TN_API tn_optimizer *tnp_optim_asgd(tn_tensors params, double lr, double lambd, double alpha,
-    double t0, double weight_decay, bool maximize) {
-    const tn_optim_asgd_args a = {lr, lambd, alpha, t0, weight_decay, maximize, params};
+    double t0, double weight_decay, bool maximize, bool capturable) {
+    const tn_optim_asgd_args a = {lr, lambd, alpha, t0, weight_decay, maximize, capturable, params};
     return tn_optim_asgd_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line, const tn_optim_rprop_args *args)
@@ -380,8 +400,8 @@ TN_API tn_optimizer *tn_optim_rprop_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_rprop, args);
 }
 TN_API tn_optimizer *tnp_optim_rprop(tn_tensors params, double lr, tn_floats etas,
-    tn_floats step_sizes, bool maximize) {
-    const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, params};
+    tn_floats step_sizes, bool maximize, bool capturable) {
+    const tn_optim_rprop_args a = {lr, etas, step_sizes, maximize, capturable, params};
     return tn_optim_rprop_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_adafactor_at(const char *file, int line,
@@ -398,8 +418,8 @@ TN_API tn_optimizer *tn_optim_adamax_at(const char *file, int line,
     return tn_optimizer_make(file, line, &tni_optimizer_adamax, args);
 }
 TN_API tn_optimizer *tnp_optim_adamax(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool maximize) {
-    const tn_optim_adamax_args a = {lr, betas, eps, weight_decay, maximize, params};
+    double weight_decay, bool maximize, bool capturable) {
+    const tn_optim_adamax_args a = {lr, betas, eps, weight_decay, maximize, capturable, params};
     return tn_optim_adamax_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line, const tn_optim_nadam_args *args)
@@ -407,9 +427,10 @@ TN_API tn_optimizer *tn_optim_nadam_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_nadam, args);
 }
 TN_API tn_optimizer *tnp_optim_nadam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, double momentum_decay, bool decoupled_weight_decay, bool maximize) {
+    double weight_decay, double momentum_decay, bool decoupled_weight_decay, bool maximize,
+    bool capturable) {
     const tn_optim_nadam_args a = {lr, betas, eps, weight_decay, momentum_decay,
-        decoupled_weight_decay, maximize, params};
+        decoupled_weight_decay, maximize, capturable, params};
     return tn_optim_nadam_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line, const tn_optim_radam_args *args)
@@ -417,9 +438,9 @@ TN_API tn_optimizer *tn_optim_radam_at(const char *file, int line, const tn_opti
     return tn_optimizer_make(file, line, &tni_optimizer_radam, args);
 }
 TN_API tn_optimizer *tnp_optim_radam(tn_tensors params, double lr, tn_floats betas, double eps,
-    double weight_decay, bool decoupled_weight_decay, bool maximize) {
+    double weight_decay, bool decoupled_weight_decay, bool maximize, bool capturable) {
     const tn_optim_radam_args a = {lr, betas, eps, weight_decay, decoupled_weight_decay, maximize,
-        params};
+        capturable, params};
     return tn_optim_radam_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_muon_at(const char *file, int line, const tn_optim_muon_args *args) {
@@ -455,9 +476,9 @@ TN_API tn_optimizer *tn_optim_rmsprop_at(const char *file, int line,
     return tn_optimizer_make(file, line, &tni_optimizer_rmsprop, args);
 }
 TN_API tn_optimizer *tnp_optim_rmsprop(tn_tensors params, double lr, double alpha, double eps,
-    double weight_decay, double momentum, bool centered, bool maximize) {
+    double weight_decay, double momentum, bool centered, bool maximize, bool capturable) {
     const tn_optim_rmsprop_args a = {lr, alpha, eps, weight_decay, momentum, centered, maximize,
-        params};
+        capturable, params};
     return tn_optim_rmsprop_at(NULL, 0, &a);
 }
 TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
@@ -465,8 +486,8 @@ TN_API tn_optimizer *tn_optim_adadelta_at(const char *file, int line,
     return tn_optimizer_make(file, line, &tni_optimizer_adadelta, args);
 }
 TN_API tn_optimizer *tnp_optim_adadelta(tn_tensors params, double lr, double rho, double eps,
-    double weight_decay, bool maximize) {
-    const tn_optim_adadelta_args a = {lr, rho, eps, weight_decay, maximize, params};
+    double weight_decay, bool maximize, bool capturable) {
+    const tn_optim_adadelta_args a = {lr, rho, eps, weight_decay, maximize, capturable, params};
     return tn_optim_adadelta_at(NULL, 0, &a);
 }
 

@@ -1,17 +1,20 @@
 /* adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim. */
 #include "optim.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/shape.h"
 #include "../api/ops/layers.h"
 
 /* Both have the same options, but each its own struct. adam_view holds those of a group. */
 typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
+    tn_floats betas;
 } adam_view;
 #define ADAM_OPTIONS(name)                                                         \
     static adam_view name##_options(const void *options) {                         \
         const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
         adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
-                       o->weight_decay, o->amsgrad,     o->maximize};              \
+                       o->weight_decay, o->amsgrad,     o->maximize,    o->betas}; \
         return a;                                                                  \
     }
 ADAM_OPTIONS(adam)
@@ -57,6 +60,18 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
     }
 }
 
+/* Of parameter i, whose number of steps is a tensor, as the sizes of the step are then. */
+static void adam_one(const tn_ostep *s, int64_t i, adam_view o, bool decoupled) {
+    tn_tensor *v = s->state[1][i], *t = tni_captured_next(s, 3, i), *root, *size;
+    tn_tensor *g = tni_captured_gradient(s, i, o.maximize, o.lr, o.weight_decay, decoupled);
+    tni_captured_moments(s->state[0][i], v, g, o.betas);
+    if (o.amsgrad) v = tnp_copy_(s->state[2][i], tnp_maximum(s->state[2][i], v));
+    root = tnp_sqrt(tni_captured_correction(o.beta2, t));
+    size = tni_captured_times(tnp_reciprocal(tni_captured_correction(o.beta1, t)), -o.lr);
+    tni_captured_divided(s->param[i], size, s->state[0][i],
+                         tni_captured_plus(tnp_div_(tnp_sqrt(v), root), o.eps));
+}
+
 /* The functions of a row. uses: bit k says that state k is needed: exp_avg, exp_avg_sq and,
  * for amsgrad, max_exp_avg_sq. */
 #define ADAM_ROW(name, operator_)                                                            \
@@ -77,25 +92,36 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
     }
 
 ADAM_ROW(adam, tnp_fused_adam_)
+static void adam_captured_one(const tn_ostep *s, int64_t i) {
+    adam_one(s, i, adam_options(s->options[i]), false);
+}
+static bool adam_captured(tn_ostep *s) { return tni_captured_each(s, adam_captured_one); }
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
  * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far. */
 TN_OPTIMIZER(adam,
              "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
              "float weight_decay=0.0, "
-             "bool amsgrad=False, *, bool maximize=False)",
+             "bool amsgrad=False, *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_adam(tn_parameters(net), .lr = 1e-3)"),
              .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
-             .step = adam_step, .counts = true)
+             .step = adam_step, .counts = true,
+             .capturable = offsetof(tn_optim_adam_args, capturable),
+             .captured = TNI_IF(capturable, adam_captured, NULL))
 
 ADAM_ROW(adamw, tnp_fused_adamw_)
+static void adamw_captured_one(const tn_ostep *s, int64_t i) {
+    adam_one(s, i, adamw_options(s->options[i]), true);
+}
+static bool adamw_captured(tn_ostep *s) { return tni_captured_each(s, adamw_captured_one); }
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay. */
 TN_OPTIMIZER(
     adamw,
     "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
     "float weight_decay=0.01, "
-    "bool amsgrad=False, *, bool maximize=False)",
+    "bool amsgrad=False, *, bool maximize=False, bool capturable=False)",
     TN_DOC(.example = "tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1)"),
     .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses,
-    .step = adamw_step, .counts = true)
+    .step = adamw_step, .counts = true, .capturable = offsetof(tn_optim_adamw_args, capturable),
+    .captured = TNI_IF(capturable, adamw_captured, NULL))
 
 #undef ADAM_ROW

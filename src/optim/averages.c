@@ -2,6 +2,8 @@
  * Juditsky, 1992), and Rprop (M. Riedmiller, H. Braun, 1993), as torch.optim. */
 #include "optim.h"
 #include "../api/ops/creation.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -30,13 +32,36 @@ static bool asgd_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ASGD, FACTORS);
 }
+/* Captured, eta begins as lr and mu as 1. */
+static tn_tensor *asgd_begin(const void *options, const tn_tensor *p, int k) {
+    const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
+    return k == 0
+               ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+               : tnp_full(tn_empty_dims(), tn_float(k == 2 ? o->lr : 1), TN_F32, tn_device_of(p));
+}
+static void asgd_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)s->options[i];
+    tn_tensor *p = s->param[i], *average = s->state[0][i], *eta = s->state[2][i];
+    tn_tensor *mu = s->state[3][i], *t = tni_captured_next(s, 1, i);
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tnp_mul_(p, tni_captured_rest(tni_captured_times(eta, o->lambd)));
+    tnp_addcmul_(p, g, eta, -1);
+    tnp_add_(average, tnp_mul_(tnp_sub(p, average, 1), mu), 1);
+    g = tni_captured_plus(tni_captured_times(t, o->lambd * o->lr), 1);
+    tnp_copy_(eta, tni_captured_times(tnp_pow_scalar(g, tn_float(-o->alpha)), o->lr));
+    g = tnp_clamp_min_scalar(tni_captured_plus(t, -o->t0), tn_int(1));
+    tnp_copy_(mu, tnp_reciprocal(g));
+}
+static bool asgd_captured(tn_ostep *s) { return tni_captured_each(s, asgd_captured_one); }
 /* g += weight_decay p; p = (1 - lambd eta) p - eta g; ax += mu (p - ax); then eta = lr / (1 + lambd
  * lr t)^alpha, mu = 1 / max(1, t - t0). */
 TN_OPTIMIZER(asgd,
              "ASGD(Tensor[] params, float lr=0.01, float lambd=0.0001, float alpha=0.75, float "
-             "t0=1000000.0, float weight_decay=0.0, bool maximize=False)",
+             "t0=1000000.0, float weight_decay=0.0, bool maximize=False, *, bool capturable=False)",
              TN_DOC(.example = "tn_optim_asgd(tn_parameters(net), .lr = 0.05)"), .state = "ax",
-             .numbers = "eta, mu", .check = asgd_check, .step = asgd_step, .counts = true)
+             .numbers = "eta, mu", .check = asgd_check, .begin = asgd_begin, .step = asgd_step,
+             .counts = true, .capturable = offsetof(tn_optim_asgd_args, capturable),
+             .captured = TNI_IF(capturable, asgd_captured, NULL))
 
 /* --- Rprop ------------------------------------------------------------------------------------ */
 
@@ -62,10 +87,13 @@ static bool rprop_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RPROP, FACTORS);
 }
+static bool rprop_captured(tn_ostep *s) { return tni_captured_count(s, 2, rprop_step); }
 /* size *= etas[1] where g has the sign of the gradient before, etas[0] where it has the other one,
  * and stays within step_sizes; where the sign has turned, g = 0; p -= sign(g) size. */
 TN_OPTIMIZER(rprop,
              "Rprop(Tensor[] params, float lr=0.01, float[2] etas=[0.5, 1.2], float[2] "
-             "step_sizes=[1e-06, 50.0], *, bool maximize=False)",
+             "step_sizes=[1e-06, 50.0], *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_rprop(tn_parameters(net))"), .state = "prev, step_size",
-             .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true)
+             .check = rprop_check, .begin = rprop_begin, .step = rprop_step, .counts = true,
+             .capturable = offsetof(tn_optim_rprop_args, capturable),
+             .captured = TNI_IF(capturable, rprop_captured, NULL))

@@ -36,6 +36,26 @@ TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expe
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+/* Captured steps: count and numbers are tensors. The step of each parameter by itself; false with
+ * an error. */
+TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i));
+/* A row's own step, which reads no count; then all counts, state k, rise by 1. */
+TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s));
+/* Of parameter i: the gradient with its sign and decay; `decoupled` decays the parameter. */
+TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
+                                         double decay, bool decoupled);
+/* m = lerp(m, g, 1 - beta1) and v = beta2 v + (1 - beta2) g^2, in place. */
+TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas);
+/* t by, t + by, base^t, 1 - t, 1 - beta^t. */
+TN_PRIV tn_tensor *tni_captured_times(tn_tensor *t, double by);
+TN_PRIV tn_tensor *tni_captured_plus(tn_tensor *t, double by);
+TN_PRIV tn_tensor *tni_captured_power(double base, tn_tensor *t);
+TN_PRIV tn_tensor *tni_captured_rest(tn_tensor *t);
+TN_PRIV tn_tensor *tni_captured_correction(double beta, tn_tensor *t);
+/* The count of parameter i, which is state k and rises by 1. */
+TN_PRIV tn_tensor *tni_captured_next(const tn_ostep *s, int k, int64_t i);
+/* p += size (a / b) */
+TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b);
 /* Writes n tensors in one call: to[i] becomes from[i], of its shape and dtype. */
 TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n);
 
@@ -49,6 +69,7 @@ typedef struct tni_group {
 struct tn_optimizer {
     const tn_orow *row;
     int nstates, nkept, ngroups, groups_room;
+    int nown; /* of nstates: those that the row names; behind them count and numbers, captured */
     tni_group *group;
     int64_t n;         /* parameters */
     tn_tensor **param; /* n, held */

@@ -183,8 +183,9 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     if (!o) return NULL;
     memset(o, 0, sizeof *o);
     o->row = row;
-    o->nstates = optim_count_names(row->state);
+    o->nown = optim_count_names(row->state);
     o->nkept = optim_count_names(row->numbers);
+    o->nstates = o->nown + (row->captured ? 1 + o->nkept : 0);
     if (optim_add(o, params, (const char *)args)) return o;
     tn_optimizer_free(o);
     return NULL;
@@ -341,14 +342,18 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     w->made = (uint8_t *)(w->first + n);
 }
 
-/* The parameters that have a gradient, group by group; a step passes over the others,
- * as in torch. */
-static void optim_collect(tn_optimizer *o, optim_step *w) {
+static bool optim_captures(const tn_optimizer *o, const char *options) {
+    return o->row->captured && *(const bool *)(const void *)(options + o->row->capturable);
+}
+
+/* The parameters that have a gradient, group by group, of groups that are captured or of those that
+ * are not; a step passes over the others, as in torch. */
+static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
     int64_t n = 0;
     for (int g = 0; g < o->ngroups; g++)
         for (int64_t i = o->group[g].first; i < o->group[g].first + o->group[g].count; i++) {
             tn_tensor *grad = tn_grad_of(o->param[i]);
-            if (!grad) continue;
+            if (!grad || optim_captures(o, o->group[g].options) != captured) continue;
             w->param[n] = o->param[i];
             w->grad[n] = grad;
             w->options[n] = o->group[g].options;
@@ -362,21 +367,34 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
     w->s.n = n;
 }
 
-/* State k of parameter p before its first step; NULL with an error, or if p has none. */
-static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, const tn_tensor *p,
-                              int k) {
+/* A 0-dim state of parameter i, which counts on the host until it is captured. */
+static tn_tensor *optim_begin_number(const tn_optimizer *o, int64_t i, int k) {
+    const int j = k - o->nown;
+    const double value = j ? o->kept[i * o->nkept + j - 1] : o->count[i];
+    return isnan(value)
+               ? NULL
+               : tnp_full(tn_empty_dims(), tn_float(value), TN_F32, tn_device_of(o->param[i]));
+}
+
+/* State k of parameter i before its first step; NULL with an error, or if it has none. */
+static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_t i, int k) {
+    const tn_tensor *p = o->param[i];
+    tn_tensor *number = k < o->nown ? NULL : optim_begin_number(o, i, k);
+    if (number || !tn_ok()) return number;
     return o->row->begin ? o->row->begin(options, p, k)
                          : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
 }
 
 /* Makes the states that the options need and that do not exist yet; `made` notes them. */
-static bool optim_make_states(tn_optimizer *o, optim_step *w) {
+static bool optim_make_states(tn_optimizer *o, optim_step *w, bool captured) {
+    const uint32_t own = (1u << o->nown) - 1;
     for (int64_t i = 0; i < w->s.n; i++) {
-        uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
+        uint32_t uses = (o->row->uses ? o->row->uses(w->options[i]) : own) & own;
+        if (captured) uses |= ~own;
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = optim_begin(o, w->options[i], w->param[i], k);
+                tn_tensor *t = optim_begin(o, w->options[i], w->index[i], k);
                 if (!t && !tn_ok()) return false;
                 w->state[k][i] = NULL;
                 if (!t) continue;
@@ -401,16 +419,54 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
         }
 }
 
-/* One step over all groups. Counts change at the end, when nothing can fail. */
-static bool optim_step_run(tn_optimizer *o) {
+/* Count and numbers of parameters that are captured no more come from their tensors, which go when
+ * the step is done. */
+static bool optim_bring_down(const tn_optimizer *o, optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        tn_tensor *const *number = o->state + w->index[i] * o->nstates + o->nown;
+        if (o->nstates == o->nown || !*number) continue;
+        w->count[i] = tn_item(number[0]) + 1;
+        for (int j = 0; j < o->nkept; j++) w->kept[j][i] = tn_item(number[1 + j]);
+    }
+    return tn_ok();
+}
+
+/* Keeps what is counted on the host; of a captured step that is nothing. */
+static void optim_keep(tn_optimizer *o, const optim_step *w, bool captured) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        const int64_t at = w->index[i];
+        o->count[at] = captured ? 0 : w->count[i];
+        for (int j = 0; j < o->nkept; j++) /* as files have them */
+            o->kept[at * o->nkept + j] = captured ? (double)NAN : (double)(float)w->kept[j][i];
+        for (int k = o->nown; !captured && k < o->nstates; k++) {
+            tn_release(o->state[at * o->nstates + k]);
+            o->state[at * o->nstates + k] = NULL;
+        }
+    }
+}
+
+/* Whether a graph may hold the step, which a replay makes again. */
+static bool optim_graph_holds(const tn_optimizer *o, const optim_step *w, bool captured) {
+    if (o->row->counts && !captured)
+        return tni_nn_error(TN_UNSUPPORTED, "steps are counted on the host, which no replay does%s",
+                            o->row->captured ? "; the option capturable counts them on the device"
+                                             : "");
+    for (int64_t i = 0; i < w->s.n; i++)
+        if (w->made[i])
+            return tni_nn_error(TN_UNSUPPORTED, "the first step makes the state, which each replay "
+                                                "would do; step once before the capture");
+    return true;
+}
+
+/* One step over the groups that are captured, or over the others. Counts change at the end, when
+ * nothing can fail. */
+static bool optim_step_run(tn_optimizer *o, bool captured) {
     optim_step w;
     bool ok;
     memset(&w, 0, sizeof w);
     optim_lay(o, &w);
-    optim_collect(o, &w);
+    optim_collect(o, &w, captured);
     if (w.s.n == 0) return true;
-    if (o->row->counts && tn_is_capturing())
-        return tni_nn_error(TN_UNSUPPORTED, "steps are counted on the host, which no replay does");
     /* The row's step sees lists of n, over the optimizer's own room. */
     w.s.optimizer = o;
     w.s.param = w.param;
@@ -421,14 +477,14 @@ static bool optim_step_run(tn_optimizer *o) {
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
     for (int j = 0; j < o->nkept; j++) w.s.kept[j] = w.kept[j];
-    ok = optim_make_states(o, &w) && o->row->step(&w.s);
+    ok = optim_make_states(o, &w, captured) && (captured || optim_bring_down(o, &w)) &&
+         (!tn_is_capturing() || optim_graph_holds(o, &w, captured)) &&
+         (captured ? o->row->captured : o->row->step)(&w.s);
     if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without setting an error");
-    if (!ok) optim_drop_states(o, &w);
-    for (int64_t i = 0; ok && i < w.s.n; i++) {
-        o->count[w.index[i]] = w.count[i];
-        for (int j = 0; j < o->nkept; j++) /* as files have them */
-            o->kept[w.index[i] * o->nkept + j] = (float)w.kept[j][i];
-    }
+    if (ok)
+        optim_keep(o, &w, captured);
+    else
+        optim_drop_states(o, &w);
     return ok;
 }
 
@@ -441,7 +497,8 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     /* Steps change parameters in place, which recording would refuse for leaves. */
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");
+    ok = o ? optim_step_run(o, false) && optim_step_run(o, true)
+           : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);

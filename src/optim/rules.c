@@ -1,5 +1,8 @@
 /* rules.c - what optimizers that step by fused_step share. */
 #include "optim.h"
+#include "../api/ops/elementwise.h"
+
+#include <math.h>
 
 /* A number as Python prints it: 1.0, not 1. */
 static const char *option_text(double value, char to[40]) {
@@ -65,4 +68,56 @@ TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64
     const tn_tensors none = tn_tensors_of(NULL, 0);
     return tnp_fused_step_(tn_tensors_of(to, n), tn_tensors_of(from, n), none, none, none,
                            TN_OPTIMIZER_RULE_ASSIGN, tni_numbers(&one, 1));
+}
+
+/* --- captured steps --------------------------------------------------------------------------- */
+
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_times(tn_tensor *t, double by) {
+    return tnp_mul_scalar(t, tn_float(by));
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_plus(tn_tensor *t, double by) {
+    return tnp_add_scalar(t, tn_float(by), 1);
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_power(double base, tn_tensor *t) {
+    return tnp_pow_scalar_self(tn_float(base), t);
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_rest(tn_tensor *t) {
+    return tnp_rsub_scalar(t, tn_int(1), 1);
+}
+TN_PRIV tn_tensor *tni_captured_correction(double beta, tn_tensor *t) {
+    return tni_captured_rest(tni_captured_power(beta, t));
+}
+TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i)) {
+    for (int64_t i = 0; i < s->n && tn_ok(); i++) {
+        const int64_t mark = tn_scope_begin();
+        one(s, i);
+        tn_scope_end(mark);
+    }
+    return tn_ok();
+}
+TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_next(const tn_ostep *s, int k, int64_t i) {
+    return tnp_add_scalar_(s->state[k][i], tn_int(1), 1);
+}
+TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s)) {
+    tn_tensor **count = s->state[k];
+    bool ok;
+    s->state[k] = NULL;
+    ok = step(s);
+    s->state[k] = count;
+    for (int64_t i = 0; ok && i < s->n; i++) ok = tni_captured_next(s, k, i) != NULL;
+    return ok;
+}
+TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
+                                         double decay, bool decoupled) {
+    tn_tensor *g = maximize ? tnp_neg(s->grad[i]) : s->grad[i];
+    if (decay == 0) return g;
+    if (!decoupled) return tnp_add(g, s->param[i], decay);
+    return tnp_mul_scalar_(s->param[i], tn_float(1 - fma(lr, decay, 0))) ? g : NULL;
+}
+TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas) {
+    tnp_lerp_scalar_(m, g, tn_float(1 - betas.at[0]));
+    tnp_addcmul_(tnp_mul_scalar_(v, tn_float(betas.at[1])), g, g, 1 - betas.at[1]);
+}
+TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b) {
+    tnp_add_(p, tnp_mul_(tnp_div(a, b), size), 1);
 }

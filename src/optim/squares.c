@@ -65,16 +65,19 @@ static bool rmsprop_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RMSPROP, FACTORS);
 }
+static bool rmsprop_captured(tn_ostep *s) { return tni_captured_count(s, 3, rmsprop_step); }
 /* g += weight_decay p; v = alpha v + (1 - alpha) g^2; centered: m = lerp(m, g, 1 - alpha), which is
  * subtracted: w = v - m^2, else w = v; d = g / (sqrt(w) + eps); b = momentum b + d; p -= lr b, or
  * lr d without momentum. */
 TN_OPTIMIZER(
     rmsprop,
     "RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float "
-    "weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False)",
+    "weight_decay=0.0, float momentum=0.0, bool centered=False, bool maximize=False, "
+    "*, bool capturable=False)",
     TN_DOC(.example = "tn_optim_rmsprop(tn_parameters(net), .lr = 1e-3, .centered = true)"),
     .state = "square_avg, momentum_buffer, grad_avg", .check = rmsprop_check, .uses = rmsprop_uses,
-    .step = rmsprop_step, .counts = true)
+    .step = rmsprop_step, .counts = true, .capturable = offsetof(tn_optim_rmsprop_args, capturable),
+    .captured = TNI_IF(capturable, rmsprop_captured, NULL))
 
 /* --- Adadelta --------------------------------------------------------------------------------- */
 
@@ -96,11 +99,13 @@ static bool adadelta_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADADELTA, FACTORS);
 }
+static bool adadelta_captured(tn_ostep *s) { return tni_captured_count(s, 2, adadelta_step); }
 /* g += weight_decay p; v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps) g; u = rho u +
  * (1 - rho) d^2; p -= lr d. */
 TN_OPTIMIZER(adadelta,
              "Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float "
-             "weight_decay=0.0, *, bool maximize=False)",
+             "weight_decay=0.0, *, bool maximize=False, bool capturable=False)",
              TN_DOC(.example = "tn_optim_adadelta(tn_parameters(net))"),
              .state = "square_avg, acc_delta", .check = adadelta_check, .step = adadelta_step,
-             .counts = true)
+             .counts = true, .capturable = offsetof(tn_optim_adadelta_args, capturable),
+             .captured = TNI_IF(capturable, adadelta_captured, NULL))

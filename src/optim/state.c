@@ -48,6 +48,12 @@ static tni_span dict_state_name(const char *names, int k) {
     return item;
 }
 
+/* Of state k, those of captured steps, too. */
+static tni_span dict_name_of(const tn_optimizer *o, int k) {
+    if (k < o->nown) return dict_state_name(o->row->state, k);
+    return k == o->nown ? dict_span("step") : dict_state_name(o->row->numbers, k - o->nown - 1);
+}
+
 static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name) {
     const float number = (float)value;
     dict_add(d, tnp_from(&number, tn_empty_dims(), TN_F32, TN_CPU), "state", i, name);
@@ -56,16 +62,17 @@ static void dict_add_number(dict_list *d, double value, int64_t i, tni_span name
 /* Counts, numbers and states of all parameters. What was never made is left out. */
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
+        tn_tensor *const *state = o->state + i * o->nstates;
         if (o->row->counts && o->count[i] > 0)
             dict_add_number(d, o->count[i], i, dict_span("step"));
+        for (int k = o->nown; k < o->nstates; k++) /* captured: then none of the others is there */
+            if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
         for (int j = 0; j < o->nkept; j++)
             if (!isnan(o->kept[i * o->nkept + j]))
                 dict_add_number(d, o->kept[i * o->nkept + j], i,
                                 dict_state_name(o->row->numbers, j));
-        for (int k = 0; k < o->nstates; k++) {
-            tn_tensor *state = o->state[i * o->nstates + k];
-            if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
-        }
+        for (int k = 0; k < o->nown; k++)
+            if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
     }
 }
 
@@ -87,6 +94,12 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         return;
     }
     dict_add(d, t, "group", g, dict_span(p->name));
+}
+
+/* `capturable`, which is younger than version 1, is written where it is true. */
+static bool dict_has_option(const tn_orow *row, const tn_param *p, const char *options) {
+    return !row->captured || p->offset != row->capturable ||
+           *(const bool *)(const void *)(options + p->offset);
 }
 
 /* The list in one block, entries and then names, of which it takes over the tensors. n = -1 with an
@@ -129,7 +142,8 @@ static tn_named_list dict_of(const tn_optimizer *o) {
     dict_add_states(&d, o);
     for (int g = 0; g < o->ngroups; g++)
         for (int i = 0; i < o->row->gen->nparam; i++)
-            dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+            if (dict_has_option(o->row, &o->row->gen->param[i], o->group[g].options))
+                dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
     list = dict_list_of(&d);
     tni_buffer_free(&d.names);
     tni_buffer_free(&d.entries);
@@ -238,7 +252,7 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     tn_optimizer *o = l->o;
     tn_ints b = tn_shape(e->tensor);
     tn_tensor *t;
-    for (int k = 0; k < o->nstates; k++) {
+    for (int k = 0; k < o->nown; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
         if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);

@@ -135,8 +135,11 @@ class _RowOptimizer(Optimizer):
         """
         loss = None if closure is None else _C._optim_closure(closure)
         self._check_capturable()
-        if self._counts and _C._graph_captures():
-            self._refuse_capture()
+        if self._counts and _C._graph_captures() and not self._all_capturable():
+            raise RuntimeError(
+                "Attempting CUDA graph capture of step() for an instance of "
+                f"{type(self).__name__} but param_groups' capturable is False."
+            )
         if self.defaults.get("differentiable"):
             from ._differentiable import step
 
@@ -159,7 +162,17 @@ class _RowOptimizer(Optimizer):
         return loss
 
     def _step_of_row(self):
-        _C._optim_step(self._number(), self.param_groups, self.state)
+        self._step_of_groups(self.param_groups, self.state)
+
+    def _step_of_groups(self, groups, state):
+        """The row's step; of groups whose steps can be captured by themselves."""
+        captured = [bool(group.get("capturable")) for group in groups]
+        for kind in dict.fromkeys(captured):
+            of_kind = [g for g, c in zip(groups, captured, strict=True) if c is kind]
+            _C._optim_step(self._number(), of_kind, state, kind)
+
+    def _all_capturable(self):
+        return all(group.get("capturable") for group in self.param_groups)
 
     def _check_capturable(self):
         for group in self.param_groups:
@@ -169,23 +182,13 @@ class _RowOptimizer(Optimizer):
                     "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
                 )
 
-    def _refuse_capture(self):
-        """A replay would repeat the number of the step, which the host counts."""
-        name = type(self).__name__
-        if all(group.get("capturable") for group in self.param_groups):
-            raise NotImplementedError(f"{name}: the host counts its steps, which no graph does")
-        raise RuntimeError(
-            f"Attempting CUDA graph capture of step() for an instance of {name} but param_groups' "
-            "capturable is False."
-        )
-
     def _step_as_real(self):
         """The step over the real and imaginary parts of complex parameters, as torch makes it."""
         groups, states, parts = [], {}, []
         for group in self.param_groups:
             params = [self._parts(p, states, parts) for p in group["params"]]
             groups.append({**group, "params": params})
-        _C._optim_step(self._number(), groups, states)
+        self._step_of_groups(groups, states)
         for p, real in parts:
             if real not in states:
                 continue

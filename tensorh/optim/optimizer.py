@@ -37,8 +37,8 @@ def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
 
 
 def _get_capturable_supported_devices(supports_xla=True):
-    """Devices whose steps can be captured: none."""
-    return []
+    """Kinds of devices whose steps can be captured."""
+    return ["cuda"]
 
 
 def _use_grad_for_differentiable(func):

@@ -6,6 +6,7 @@
 #include "../../src/api/cuda.h"
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
+#include "../captured.h"
 #include "../check.h"
 #include "emulation.h"
 
@@ -134,6 +135,15 @@ static void replays_have_the_bits_of_steps(void) {
     }
     emu_settings().order = 0;
     CHECK(tn_device_wait(cuda));
+}
+
+static void captured_steps_of_optimizers_count_on(void) {
+    for (int order = 0; order < 3; order++) {
+        emu_settings().order = order;
+        CHECK_EQ(captured_optimizers(cuda), 9);
+    }
+    emu_settings().order = 0;
+    CHECK(tn_device_wait(cuda) && live_graphs() == 0);
 }
 
 static void nothing_moves_and_nothing_is_asked_of_the_driver(void) {
@@ -276,6 +286,7 @@ static void memory_may_fail(void) { calls_of_the_runtime_may_fail(EMU_ALLOC); }
 int main(void) {
     static const check_test tests[] = {
         CHECK_TEST(replays_have_the_bits_of_steps),
+        CHECK_TEST(captured_steps_of_optimizers_count_on),
         CHECK_TEST(nothing_moves_and_nothing_is_asked_of_the_driver),
         CHECK_TEST(replays_go_into_the_current_stream),
         CHECK_TEST(calls_that_wait_run_by_themselves),

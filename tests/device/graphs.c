@@ -3,7 +3,9 @@
  * streams; and every allocation failing. */
 #define _XOPEN_SOURCE 700
 #include "../../src/api/extend.h"
+#include "../../src/api/modules.h"
 #include "../../src/api/ops.h"
+#include "../captured.h"
 #include "../refused.h"
 #include "null.h"
 #include "order.h"
@@ -224,6 +226,39 @@ static void a_capture_refuses_what_the_host_would_wait_for(void) {
     end(c);
 }
 
+static void captured_steps_of_optimizers_count_on(void) {
+    tn_context *c = begin();
+    CHECK_EQ(captured_optimizers(null0), 9);
+    CHECK(null_launches > 0);
+    end(c);
+}
+static void optimizers_say_what_a_capture_needs(void) {
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_tensor *p = tn_requires_grad(range(null0, 3)), *all[1];
+        tn_optimizer *adam = tn_optim_adam(tn_tensors_of(&p, 1)),
+                     *ready = tn_optim_adam(tn_tensors_of(&p, 1), .capturable = true),
+                     *adagrad = tn_optim_adagrad(tn_tensors_of(&p, 1)),
+                     *sgd = tn_optim_sgd(tn_tensors_of(&p, 1), .momentum = 0.5);
+        all[0] = tn_sum(tn_mul(p, p));
+        CHECK(tn_backward_all(tn_tensors_of(all, 1), NULL, NULL) && tn_capture_begin());
+        REFUSED(tn_optimizer_step(adam), TN_UNSUPPORTED,
+                "steps are counted on the host, which no replay does; the option capturable counts "
+                "them on the device");
+        REFUSED(tn_optimizer_step(adagrad), TN_UNSUPPORTED, "which no replay does");
+        REFUSED(tn_optimizer_step(ready), TN_UNSUPPORTED,
+                "the first step makes the state, which each replay would do; step once before");
+        REFUSED(tn_optimizer_step(sgd), TN_UNSUPPORTED, "the first step makes the state");
+        tn_recording_free(tn_record_end());
+        CHECK(tn_optimizer_step(adam) && tn_optimizer_step(adagrad) && tn_optimizer_step(ready));
+        tn_optimizer_free(adam);
+        tn_optimizer_free(ready);
+        tn_optimizer_free(adagrad);
+        tn_optimizer_free(sgd);
+    }
+    end(c);
+}
+
 /* --- memory and streams ----------------------------------------------------------------------- */
 
 static void a_graph_keeps_its_memory_and_follows_exchanged_data(void) {
@@ -335,6 +370,8 @@ int main(int argc, char **argv) {
         CHECK_TEST(the_host_reads_nothing_while_calls_are_recorded),
         CHECK_TEST(a_captured_step_is_carried_out_by_replays),
         CHECK_TEST(a_capture_refuses_what_the_host_would_wait_for),
+        CHECK_TEST(captured_steps_of_optimizers_count_on),
+        CHECK_TEST(optimizers_say_what_a_capture_needs),
         CHECK_TEST(a_graph_keeps_its_memory_and_follows_exchanged_data),
         CHECK_TEST(moved_elements_and_temporaries_are_part_of_a_graph),
         CHECK_TEST(a_graph_goes_into_the_current_stream),

@@ -26,7 +26,7 @@ static tn_optimizer *in_groups(const tn_orow *row) {
 }
 
 /* Every number among the options: 0.001, 0.002, .. by group and option; flags by turns. What the
- * row's check refuses stays as it is. Returns how many were set. */
+ * row's check refuses stays as it is. Returns how many were set to what is not false. */
 static int set_all(tn_optimizer *o) {
     int n = 0;
     for (int g = 0; g < GROUPS; g++)
@@ -38,7 +38,8 @@ static int set_all(tn_optimizer *o) {
             if (!tn_optimizer_set(o, g, p->name, v))
                 tn_error_take(NULL);
             else
-                n += CHECK(tn_optimizer_get(o, g, p->name) == v);
+                n += CHECK(tn_optimizer_get(o, g, p->name) == v) &&
+                     v != 0; /* false may be left out */
         }
     return n;
 }

@@ -469,6 +469,60 @@ def graph_refusals():
     assert "must belong to this thread" in errors[0]
 
 
+def optimizer_steps(kind, capturable, captured, **more):
+    """The parameter and what counts its steps after 8 steps, of which 7 are replays if captured."""
+    p = torch.nn.Parameter(torch.arange(6, dtype=torch.float32, device="cuda") / 4)
+    x, graph = torch.zeros(6, device="cuda"), torch.cuda.CUDAGraph()
+    optimizer = kind([p], capturable=capturable, **more)
+
+    def step():
+        optimizer.zero_grad()
+        ((p + 0.5 - x) ** 2).sum().backward()
+        optimizer.step()
+
+    for i in range(8):
+        if captured and i == 1:
+            with torch.cuda.graph(graph):
+                step()
+        x.add_(0.25)
+        if captured and i:
+            graph.replay()
+        else:
+            step()
+    return p.detach().cpu(), optimizer.state_dict()["state"][0]
+
+
+def captured_optimizers():
+    o = torch.optim
+    kinds = {
+        o.Adam: {"amsgrad": True}, o.AdamW: {}, o.Adamax: {}, o.NAdam: {"weight_decay": 0.1},
+        o.RAdam: {}, o.ASGD: {"t0": 2}, o.Adadelta: {}, o.RMSprop: {"centered": True}, o.Rprop: {},
+    }  # fmt: skip
+    for kind, more in kinds.items():
+        host, _ = optimizer_steps(kind, False, False, **more)
+        eager, state = optimizer_steps(kind, True, False, **more)
+        replayed, counted = optimizer_steps(kind, True, True, **more)
+        assert torch.equal(eager, replayed), kind
+        assert torch.allclose(host, eager, rtol=1e-4, atol=1e-4), kind
+        for s in (state, counted):
+            assert s["step"].is_cuda and s["step"].item() == 8 and s["step"].shape == ()
+    p = torch.nn.Parameter(torch.ones(2, device="cuda"))
+    adam = o.Adam([p], capturable=True)
+    p.grad = torch.ones_like(p)
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        raises(RuntimeError, "step once before the capture", adam.step)
+    assert not adam.state[p]
+    adam.step()
+    plain = o.Adam([p])  # whose count is the host's: a number of the device is brought there
+    plain.load_state_dict(adam.state_dict())
+    plain.param_groups[0]["capturable"] = False
+    plain.step()
+    assert not plain.state[p]["step"].is_cuda and plain.state[p]["step"].item() == 2
+    plain.param_groups[0]["capturable"] = True
+    plain.step()
+    assert plain.state[p]["step"].is_cuda and plain.state[p]["step"].item() == 3
+
+
 def graphed_callables():
     torch.manual_seed(8)
     plain = Net().cuda()
@@ -505,7 +559,8 @@ def graphed_callables():
 PROGRAMS = (
     tensors, arithmetic, training, modules, current_device, facts, memory, files, pickles,
     other_libraries, errors, fork, loading,
-    streams, events, streams_and_gradients, graphs, graph_refusals, graphed_callables,
+    streams, events, streams_and_gradients, graphs, graph_refusals, captured_optimizers,
+    graphed_callables,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -83,9 +83,9 @@ static bool read_module(row *r, module *m) {
     static const char *const of_module[] = {"shapes", "example", "differs", "parts",  "call",
                                             "takes",  "unlike",  "draws",   "repr",   "build",
                                             "reset",  "forward", "destroy", "sample", NULL};
-    static const char *const of_optimizer[] = {"shapes", "example", "differs", "state", "numbers",
-                                               "check",  "uses",    "begin",   "step",  "counts",
-                                               NULL};
+    static const char *const of_optimizer[] = {
+        "shapes", "example", "differs", "state",      "numbers",  "check", "uses",
+        "begin",  "step",    "counts",  "capturable", "captured", NULL};
     bool nn = r->kind == ROW_MODULE;
     int before = faults;
     char *call = nn ? read_text(r, "call") : NULL;

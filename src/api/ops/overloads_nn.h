@@ -5478,6 +5478,7 @@ struct adam_options {
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, amsgrad, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5486,14 +5487,15 @@ template <class K> class adam : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adam(tensor_list params, first_option<double> lr = 0.001,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-        flag amsgrad = false, flag maximize = false, site at = site::here()) {
+        flag amsgrad = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_adam_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
-            maximize.value, params.value};
+            maximize.value, capturable.value, params.value};
         this->made(tn_optim_adam_at(at.file, at.line, &a));
     }
     explicit adam(tensor_list params, adam_options o, site at = site::here()) {
         const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad.value,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_adam_at(at.file, at.line, &a));
     }
 };
@@ -5509,6 +5511,7 @@ struct adamw_options {
     TNI_OPTION(double, weight_decay, 0.01)
     TNI_OPTION(flag, amsgrad, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5517,14 +5520,15 @@ template <class K> class adamw : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adamw(tensor_list params, first_option<double> lr = 0.001,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0.01,
-        flag amsgrad = false, flag maximize = false, site at = site::here()) {
+        flag amsgrad = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_adamw_args a = {lr.value, betas.value, eps, weight_decay, amsgrad.value,
-            maximize.value, params.value};
+            maximize.value, capturable.value, params.value};
         this->made(tn_optim_adamw_at(at.file, at.line, &a));
     }
     explicit adamw(tensor_list params, adamw_options o, site at = site::here()) {
         const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad.value,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_adamw_at(at.file, at.line, &a));
     }
 };
@@ -5540,6 +5544,7 @@ struct asgd_options {
     TNI_OPTION(double, t0, 1000000)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5548,14 +5553,14 @@ template <class K> class asgd : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit asgd(tensor_list params, first_option<double> lr = 0.01,
         double lambd = 0.0001, double alpha = 0.75, double t0 = 1000000, double weight_decay = 0,
-        flag maximize = false, site at = site::here()) {
+        flag maximize = false, flag capturable = false, site at = site::here()) {
         const tn_optim_asgd_args a = {lr.value, lambd, alpha, t0, weight_decay, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_asgd_at(at.file, at.line, &a));
     }
     explicit asgd(tensor_list params, asgd_options o, site at = site::here()) {
         const tn_optim_asgd_args a = {o.lr, o.lambd, o.alpha, o.t0, o.weight_decay,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_asgd_at(at.file, at.line, &a));
     }
 };
@@ -5569,6 +5574,7 @@ struct rprop_options {
     TNI_OPTION(kept_float_list, etas, {0.5, 1.2})
     TNI_OPTION(kept_float_list, step_sizes, {1e-06, 50})
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5577,14 +5583,14 @@ template <class K> class rprop : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit rprop(tensor_list params, first_option<double> lr = 0.01,
         float_list etas = {0.5, 1.2}, float_list step_sizes = {1e-06, 50}, flag maximize = false,
-        site at = site::here()) {
+        flag capturable = false, site at = site::here()) {
         const tn_optim_rprop_args a = {lr.value, etas.value, step_sizes.value, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_rprop_at(at.file, at.line, &a));
     }
     explicit rprop(tensor_list params, rprop_options o, site at = site::here()) {
         const tn_optim_rprop_args a = {o.lr, o.etas.value, o.step_sizes.value, o.maximize.value,
-            params.value};
+            o.capturable.value, params.value};
         this->made(tn_optim_rprop_at(at.file, at.line, &a));
     }
 };
@@ -5630,6 +5636,7 @@ struct adamax_options {
     TNI_OPTION(double, eps, 1e-08)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5638,14 +5645,14 @@ template <class K> class adamax : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adamax(tensor_list params, first_option<double> lr = 0.002,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-        flag maximize = false, site at = site::here()) {
+        flag maximize = false, flag capturable = false, site at = site::here()) {
         const tn_optim_adamax_args a = {lr.value, betas.value, eps, weight_decay, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_adamax_at(at.file, at.line, &a));
     }
     explicit adamax(tensor_list params, adamax_options o, site at = site::here()) {
         const tn_optim_adamax_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
-            o.maximize.value, params.value};
+            o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_adamax_at(at.file, at.line, &a));
     }
 };
@@ -5662,6 +5669,7 @@ struct nadam_options {
     TNI_OPTION(double, momentum_decay, 0.004)
     TNI_OPTION(flag, decoupled_weight_decay, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5671,14 +5679,15 @@ template <class K> class nadam : public detail::kept<K, optimizer>::type {
     template <class Z = void> explicit nadam(tensor_list params, first_option<double> lr = 0.002,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
         double momentum_decay = 0.004, flag decoupled_weight_decay = false, flag maximize = false,
-        site at = site::here()) {
+        flag capturable = false, site at = site::here()) {
         const tn_optim_nadam_args a = {lr.value, betas.value, eps, weight_decay, momentum_decay,
-            decoupled_weight_decay.value, maximize.value, params.value};
+            decoupled_weight_decay.value, maximize.value, capturable.value, params.value};
         this->made(tn_optim_nadam_at(at.file, at.line, &a));
     }
     explicit nadam(tensor_list params, nadam_options o, site at = site::here()) {
         const tn_optim_nadam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
-            o.momentum_decay, o.decoupled_weight_decay.value, o.maximize.value, params.value};
+            o.momentum_decay, o.decoupled_weight_decay.value, o.maximize.value, o.capturable.value,
+            params.value};
         this->made(tn_optim_nadam_at(at.file, at.line, &a));
     }
 };
@@ -5694,6 +5703,7 @@ struct radam_options {
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, decoupled_weight_decay, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5702,14 +5712,15 @@ template <class K> class radam : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit radam(tensor_list params, first_option<double> lr = 0.001,
         float_list betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-        flag decoupled_weight_decay = false, flag maximize = false, site at = site::here()) {
+        flag decoupled_weight_decay = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_radam_args a = {lr.value, betas.value, eps, weight_decay,
-            decoupled_weight_decay.value, maximize.value, params.value};
+            decoupled_weight_decay.value, maximize.value, capturable.value, params.value};
         this->made(tn_optim_radam_at(at.file, at.line, &a));
     }
     explicit radam(tensor_list params, radam_options o, site at = site::here()) {
         const tn_optim_radam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay,
-            o.decoupled_weight_decay.value, o.maximize.value, params.value};
+            o.decoupled_weight_decay.value, o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_radam_at(at.file, at.line, &a));
     }
 };
@@ -5823,6 +5834,7 @@ struct rmsprop_options {
     TNI_OPTION(double, momentum, 0)
     TNI_OPTION(flag, centered, false)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5831,14 +5843,15 @@ template <class K> class rmsprop : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit rmsprop(tensor_list params, first_option<double> lr = 0.01,
         double alpha = 0.99, double eps = 1e-08, double weight_decay = 0, double momentum = 0,
-        flag centered = false, flag maximize = false, site at = site::here()) {
+        flag centered = false, flag maximize = false, flag capturable = false,
+        site at = site::here()) {
         const tn_optim_rmsprop_args a = {lr.value, alpha, eps, weight_decay, momentum,
-            centered.value, maximize.value, params.value};
+            centered.value, maximize.value, capturable.value, params.value};
         this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
     }
     explicit rmsprop(tensor_list params, rmsprop_options o, site at = site::here()) {
         const tn_optim_rmsprop_args a = {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum,
-            o.centered.value, o.maximize.value, params.value};
+            o.centered.value, o.maximize.value, o.capturable.value, params.value};
         this->made(tn_optim_rmsprop_at(at.file, at.line, &a));
     }
 };
@@ -5853,6 +5866,7 @@ struct adadelta_options {
     TNI_OPTION(double, eps, 1e-06)
     TNI_OPTION(double, weight_decay, 0)
     TNI_OPTION(flag, maximize, false)
+    TNI_OPTION(flag, capturable, false)
 };
 }
 namespace optim {
@@ -5861,14 +5875,14 @@ template <class K> class adadelta : public detail::kept<K, optimizer>::type {
   public:
     template <class Z = void> explicit adadelta(tensor_list params, first_option<double> lr = 1,
         double rho = 0.9, double eps = 1e-06, double weight_decay = 0, flag maximize = false,
-        site at = site::here()) {
+        flag capturable = false, site at = site::here()) {
         const tn_optim_adadelta_args a = {lr.value, rho, eps, weight_decay, maximize.value,
-            params.value};
+            capturable.value, params.value};
         this->made(tn_optim_adadelta_at(at.file, at.line, &a));
     }
     explicit adadelta(tensor_list params, adadelta_options o, site at = site::here()) {
         const tn_optim_adadelta_args a = {o.lr, o.rho, o.eps, o.weight_decay, o.maximize.value,
-            params.value};
+            o.capturable.value, params.value};
         this->made(tn_optim_adadelta_at(at.file, at.line, &a));
     }
 };
