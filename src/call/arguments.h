@@ -82,8 +82,8 @@ TNI_INLINE bool tni_double_fits(tn_frame *f, const char *name, double v, int dty
         (v == floor(v) && fabs(v) < 9007199254740992.0))
         return true;
     return tn_fail(f, TN_TYPE,
-                   "For integral input tensors, argument %s must not be a floating point number; "
-                   "it is %.17g beside %s",
+                   "For integral input tensors, argument %s must not be a floating point number, "
+                   "nor from 2^53 on: %.17g beside %s",
                    name, v, tni_dtype(dtype)->text);
 }
 
