@@ -14140,6 +14140,10 @@ TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expe
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+TNI_INLINE bool tni_can_be_captured(const tn_orow *row) {
+    (void)row;
+    return TNI_IF(capturable, row->captured != NULL, false);
+}
 TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i));
 TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s));
 TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
@@ -17776,7 +17780,7 @@ TN_MODULE(
     .build = multihead_attention_build, .reset = multihead_attention_reset,
     .forward = multihead_attention_forward,
     .sample =
-        "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
+        TNI_FOR_TESTS("4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)"))
 
 /* src/nn/transformer.c - the layers of a Transformer (Vaswani et al */
 
@@ -18149,8 +18153,8 @@ TN_MODULE(
             "?groups=, ?bias=, ?padding_mode=",
     .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
     .sample =
-        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7) "
-        "| 2 2 [2] padding=[1,2] padding_mode=reflect: (1,2,3,4)")
+        TNI_FOR_TESTS("2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7) "
+        "| 2 2 [2] padding=[1,2] padding_mode=reflect: (1,2,3,4)"))
 
 CONV_MODULE(conv3d, CIRCULAR)
 CONV_MODULE_FORWARD(conv3d, 3)
@@ -20347,7 +20351,7 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     o->row = row;
     o->nown = optim_count_names(row->state);
     o->nkept = optim_count_names(row->numbers);
-    o->nstates = o->nown + (row->captured ? 1 + o->nkept : 0);
+    o->nstates = o->nown + (tni_can_be_captured(row) ? 1 + o->nkept : 0);
     if (optim_add(o, params, (const char *)args)) return o;
     tn_optimizer_free(o);
     return NULL;
@@ -20490,7 +20494,8 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
 }
 
 static bool optim_captures(const tn_optimizer *o, const char *options) {
-    return o->row->captured && *(const bool *)(const void *)(options + o->row->capturable);
+    return tni_can_be_captured(o->row) &&
+           *(const bool *)(const void *)(options + o->row->capturable);
 }
 
 static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
@@ -20521,7 +20526,7 @@ static tn_tensor *optim_begin_number(const tn_optimizer *o, int64_t i, int k) {
 
 static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_t i, int k) {
     const tn_tensor *p = o->param[i];
-    tn_tensor *number = k < o->nown ? NULL : optim_begin_number(o, i, k);
+    tn_tensor *number = k < o->nown ? NULL : TNI_IF(capturable, optim_begin_number(o, i, k), NULL);
     if (number || !tn_ok()) return number;
     return o->row->begin ? o->row->begin(options, p, k)
                          : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
@@ -20560,9 +20565,9 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
 }
 
 static bool optim_bring_down(const tn_optimizer *o, optim_step *w) {
-    for (int64_t i = 0; i < w->s.n; i++) {
+    for (int64_t i = 0; tni_can_be_captured(o->row) && i < w->s.n; i++) {
         tn_tensor *const *number = o->state + w->index[i] * o->nstates + o->nown;
-        if (o->nstates == o->nown || !*number) continue;
+        if (!*number) continue;
         w->count[i] = tn_item(number[0]) + 1;
         for (int j = 0; j < o->nkept; j++) w->kept[j][i] = tn_item(number[1 + j]);
     }
@@ -20575,7 +20580,7 @@ static void optim_keep(tn_optimizer *o, const optim_step *w, bool captured) {
         o->count[at] = captured ? 0 : w->count[i];
         for (int j = 0; j < o->nkept; j++)
             o->kept[at * o->nkept + j] = captured ? (double)NAN : (double)(float)w->kept[j][i];
-        for (int k = o->nown; !captured && k < o->nstates; k++) {
+        for (int k = o->nown; TNI_IF(capturable, !captured, false) && k < o->nstates; k++) {
             tn_release(o->state[at * o->nstates + k]);
             o->state[at * o->nstates + k] = NULL;
         }
@@ -20629,7 +20634,7 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     tni_step_begin(&step, file, line, o ? o->row->name : NULL);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o, false) && optim_step_run(o, true)
+    ok = o ? optim_step_run(o, false) && (!tni_can_be_captured(o->row) || optim_step_run(o, true))
            : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
@@ -20765,13 +20770,12 @@ TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, t
 typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
-    tn_floats betas;
 } adam_view;
 #define ADAM_OPTIONS(name)                                                         \
     static adam_view name##_options(const void *options) {                         \
         const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
         adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
-                       o->weight_decay, o->amsgrad,     o->maximize,    o->betas}; \
+                       o->weight_decay, o->amsgrad,     o->maximize};              \
         return a;                                                                  \
     }
 ADAM_OPTIONS(adam)
@@ -20813,9 +20817,11 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
 }
 
 static void adam_one(const tn_ostep *s, int64_t i, adam_view o, bool decoupled) {
+    const double beta[2] = {o.beta1, o.beta2};
+    const tn_floats betas = {beta, 2};
     tn_tensor *v = s->state[1][i], *t = tni_captured_next(s, 3, i), *root, *size;
     tn_tensor *g = tni_captured_gradient(s, i, o.maximize, o.lr, o.weight_decay, decoupled);
-    tni_captured_moments(s->state[0][i], v, g, o.betas);
+    tni_captured_moments(s->state[0][i], v, g, betas);
     if (o.amsgrad) v = tnp_copy_(s->state[2][i], tnp_maximum(s->state[2][i], v));
     root = tnp_sqrt(tni_captured_correction(o.beta2, t));
     size = tni_captured_times(tnp_reciprocal(tni_captured_correction(o.beta1, t)), -o.lr);
@@ -22354,7 +22360,7 @@ static tni_span dict_state_name(const char *names, int k) {
 }
 
 static tni_span dict_name_of(const tn_optimizer *o, int k) {
-    if (k < o->nown) return dict_state_name(o->row->state, k);
+    if (!tni_can_be_captured(o->row) || k < o->nown) return dict_state_name(o->row->state, k);
     return k == o->nown ? dict_span("step") : dict_state_name(o->row->numbers, k - o->nown - 1);
 }
 
@@ -22368,7 +22374,8 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
         tn_tensor *const *state = o->state + i * o->nstates;
         if (o->row->counts && o->count[i] > 0)
             dict_add_number(d, o->count[i], i, dict_span("step"));
-        for (int k = o->nown; k < o->nstates; k++)
+        for (int k = o->nown; tni_can_be_captured(o->row) && k < o->nstates;
+             k++)
             if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
         for (int j = 0; j < o->nkept; j++)
             if (!isnan(o->kept[i * o->nkept + j]))
@@ -22399,7 +22406,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
 }
 
 static bool dict_has_option(const tn_orow *row, const tn_param *p, const char *options) {
-    return !row->captured || p->offset != row->capturable ||
+    return !tni_can_be_captured(row) || p->offset != row->capturable ||
            *(const bool *)(const void *)(options + p->offset);
 }
 

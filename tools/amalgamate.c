@@ -439,7 +439,7 @@ static void drop_comments(text *t) {
 /* What only tests read of rows, .sample = "..", becomes TNI_FOR_TESTS(".."): programs of one file
  * have none. */
 static void mark_samples(text *t) {
-    static const char *const fields[2] = {".sample = \"", ".domain = \""};
+    static const char *const fields[2] = {".sample =", ".domain ="};
     text to = {NULL, 0, 0};
     const char *from = t->at;
     add(&to, "", 0);
@@ -448,7 +448,8 @@ static void mark_samples(text *t) {
         int k = 0;
         while (k < 2 && strncmp(p, fields[k], strlen(fields[k])) != 0) k++;
         if (k == 2) continue;
-        p += strlen(fields[k]) - 1;
+        p += strlen(fields[k]);
+        p += strspn(p, " \t\n");
         add(&to, from, (size_t)(p - from));
         from = p;
         for (end = next = p; *next == '"'; next = end + strspn(end, " \t\n"))

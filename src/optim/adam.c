@@ -8,13 +8,12 @@
 typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
-    tn_floats betas;
 } adam_view;
 #define ADAM_OPTIONS(name)                                                         \
     static adam_view name##_options(const void *options) {                         \
         const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
         adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
-                       o->weight_decay, o->amsgrad,     o->maximize,    o->betas}; \
+                       o->weight_decay, o->amsgrad,     o->maximize};              \
         return a;                                                                  \
     }
 ADAM_OPTIONS(adam)
@@ -62,9 +61,11 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
 
 /* Of parameter i, whose number of steps is a tensor, as the sizes of the step are then. */
 static void adam_one(const tn_ostep *s, int64_t i, adam_view o, bool decoupled) {
+    const double beta[2] = {o.beta1, o.beta2};
+    const tn_floats betas = {beta, 2};
     tn_tensor *v = s->state[1][i], *t = tni_captured_next(s, 3, i), *root, *size;
     tn_tensor *g = tni_captured_gradient(s, i, o.maximize, o.lr, o.weight_decay, decoupled);
-    tni_captured_moments(s->state[0][i], v, g, o.betas);
+    tni_captured_moments(s->state[0][i], v, g, betas);
     if (o.amsgrad) v = tnp_copy_(s->state[2][i], tnp_maximum(s->state[2][i], v));
     root = tnp_sqrt(tni_captured_correction(o.beta2, t));
     size = tni_captured_times(tnp_reciprocal(tni_captured_correction(o.beta1, t)), -o.lr);

@@ -36,6 +36,11 @@ TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expe
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+/* Whether steps can be counted on the device; never, where no source says capturable. */
+TNI_INLINE bool tni_can_be_captured(const tn_orow *row) {
+    (void)row;
+    return TNI_IF(capturable, row->captured != NULL, false);
+}
 /* Captured steps: count and numbers are tensors. The step of each parameter by itself; false with
  * an error. */
 TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i));

@@ -185,7 +185,7 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     o->row = row;
     o->nown = optim_count_names(row->state);
     o->nkept = optim_count_names(row->numbers);
-    o->nstates = o->nown + (row->captured ? 1 + o->nkept : 0);
+    o->nstates = o->nown + (tni_can_be_captured(row) ? 1 + o->nkept : 0);
     if (optim_add(o, params, (const char *)args)) return o;
     tn_optimizer_free(o);
     return NULL;
@@ -343,7 +343,8 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
 }
 
 static bool optim_captures(const tn_optimizer *o, const char *options) {
-    return o->row->captured && *(const bool *)(const void *)(options + o->row->capturable);
+    return tni_can_be_captured(o->row) &&
+           *(const bool *)(const void *)(options + o->row->capturable);
 }
 
 /* The parameters that have a gradient, group by group, of groups that are captured or of those that
@@ -379,7 +380,7 @@ static tn_tensor *optim_begin_number(const tn_optimizer *o, int64_t i, int k) {
 /* State k of parameter i before its first step; NULL with an error, or if it has none. */
 static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_t i, int k) {
     const tn_tensor *p = o->param[i];
-    tn_tensor *number = k < o->nown ? NULL : optim_begin_number(o, i, k);
+    tn_tensor *number = k < o->nown ? NULL : TNI_IF(capturable, optim_begin_number(o, i, k), NULL);
     if (number || !tn_ok()) return number;
     return o->row->begin ? o->row->begin(options, p, k)
                          : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
@@ -422,9 +423,9 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
 /* Count and numbers of parameters that are captured no more come from their tensors, which go when
  * the step is done. */
 static bool optim_bring_down(const tn_optimizer *o, optim_step *w) {
-    for (int64_t i = 0; i < w->s.n; i++) {
+    for (int64_t i = 0; tni_can_be_captured(o->row) && i < w->s.n; i++) {
         tn_tensor *const *number = o->state + w->index[i] * o->nstates + o->nown;
-        if (o->nstates == o->nown || !*number) continue;
+        if (!*number) continue;
         w->count[i] = tn_item(number[0]) + 1;
         for (int j = 0; j < o->nkept; j++) w->kept[j][i] = tn_item(number[1 + j]);
     }
@@ -438,7 +439,7 @@ static void optim_keep(tn_optimizer *o, const optim_step *w, bool captured) {
         o->count[at] = captured ? 0 : w->count[i];
         for (int j = 0; j < o->nkept; j++) /* as files have them */
             o->kept[at * o->nkept + j] = captured ? (double)NAN : (double)(float)w->kept[j][i];
-        for (int k = o->nown; !captured && k < o->nstates; k++) {
+        for (int k = o->nown; TNI_IF(capturable, !captured, false) && k < o->nstates; k++) {
             tn_release(o->state[at * o->nstates + k]);
             o->state[at * o->nstates + k] = NULL;
         }
@@ -497,7 +498,7 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     /* Steps change parameters in place, which recording would refuse for leaves. */
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o, false) && optim_step_run(o, true)
+    ok = o ? optim_step_run(o, false) && (!tni_can_be_captured(o->row) || optim_step_run(o, true))
            : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);

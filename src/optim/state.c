@@ -50,7 +50,7 @@ static tni_span dict_state_name(const char *names, int k) {
 
 /* Of state k, those of captured steps, too. */
 static tni_span dict_name_of(const tn_optimizer *o, int k) {
-    if (k < o->nown) return dict_state_name(o->row->state, k);
+    if (!tni_can_be_captured(o->row) || k < o->nown) return dict_state_name(o->row->state, k);
     return k == o->nown ? dict_span("step") : dict_state_name(o->row->numbers, k - o->nown - 1);
 }
 
@@ -65,7 +65,8 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
         tn_tensor *const *state = o->state + i * o->nstates;
         if (o->row->counts && o->count[i] > 0)
             dict_add_number(d, o->count[i], i, dict_span("step"));
-        for (int k = o->nown; k < o->nstates; k++) /* captured: then none of the others is there */
+        for (int k = o->nown; tni_can_be_captured(o->row) && k < o->nstates;
+             k++) /* captured: then none of the others is there */
             if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
         for (int j = 0; j < o->nkept; j++)
             if (!isnan(o->kept[i * o->nkept + j]))
@@ -98,7 +99,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
 
 /* `capturable`, which is younger than version 1, is written where it is true. */
 static bool dict_has_option(const tn_orow *row, const tn_param *p, const char *options) {
-    return !row->captured || p->offset != row->capturable ||
+    return !tni_can_be_captured(row) || p->offset != row->capturable ||
            *(const bool *)(const void *)(options + p->offset);
 }
 

@@ -376,7 +376,8 @@ int main(int argc, char **argv) {
         "%lld for another reason\n",
         rows, (long long)(done + itself), (long long)itself, (long long)overlapping,
         (long long)other);
-    if (!rows_named && (done < 1000 || itself < 1000 || overlapping < 1000))
+    const int least = 25 * count;
+    if (!rows_named && (done < least || itself < least || overlapping < least))
         printf("FAILED aliases: too few calls of a kind\n"), failed++;
     printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     return failed != 0;

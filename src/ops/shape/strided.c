@@ -110,12 +110,15 @@ static tn_tensor *strided_real(tn_tensor *t, bool pairs) {
     return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t;
 }
 
+static bool strided_shows_twice(const tn_tensor *flat, const tni_geometry *v) { /* an element */
+    tn_tensor shape;
+    tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
+    return tni_overlaps_itself(&shape);
+}
 /* d written at v, summed where v shows an element twice. */
 static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const tni_geometry *v) {
-    tn_tensor shape;
     if (!flat || !d) return NULL;
-    tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
-    if (!tni_overlaps_itself(&shape)) return tni_place_at(b, flat, d, v);
+    if (!strided_shows_twice(flat, v)) return tni_place_at(b, flat, d, v);
     return tnp_as_strided_scatter(flat, d, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
                                   flat->offset + v->offset, tn_no_dims(), 0, true);
 }
@@ -123,11 +126,10 @@ static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const
 /* The share of each of self's elements of the flat stretch: an element that self
  * shows several times is one number, whose gradient they share. */
 static tn_tensor *strided_shares(tni_block *b, tn_tensor *flat, const strided_map *m) {
-    tn_tensor shape, *part, *times;
+    tn_tensor *part, *times;
     if (!flat) return NULL;
     part = strided_part(flat, &m->self, false);
-    tni_stack_view(&shape, flat, m->self.ndim, m->self.size, m->self.stride, 0);
-    if (part && tni_overlaps_itself(&shape)) {
+    if (part && strided_shows_twice(flat, &m->self)) {
         times = tnp_ones_like(part, TN_NO_DTYPE, TN_NO_DEVICE);
         times = strided_sum(b, tni_zeros_of(flat, 1, &m->extent), times, &m->self);
         times = strided_part(times, &m->self, false);
