@@ -69,8 +69,9 @@ static bool dft_room(tn_frame *f, const dft_note *note, int64_t b, int64_t lines
     if ((m != b || note->large) && shared < 4 * m) shared = 4 * m;
     if (!tn_scratch(f, dft_tables(note, b, bytes) + shared, 8)) return false;
     if (note->large) return tn_scratch_each(f, 4 * rows * (64 / bytes) + 2 * note->large, bytes);
-    return tni_scratch_each(f, (lines + note->side - 1) / note->side,
-                            4 * m * note->side + dft_matrix_room(m, note->rows), bytes);
+    return tni_scratch_each(
+        f, (lines + note->side - 1) / note->side,
+        4 * (m * note->side + dft_gap(note->side, bytes)) + dft_matrix_room(m, note->rows), bytes);
 }
 static bool dft_check(tn_frame *f) {
     TN_ARGS(dft, a, f);
@@ -133,7 +134,8 @@ static char *dft_plan_of(tn_frame *f, dft_plan *p) {
     p->bytes = p->narrow ? 4 : 8;
     p->of = note->of, p->to = note->to;
     p->n = a->n, p->b = p->of || p->to ? a->n / 2 : a->n, p->m = note->m;
-    p->side = note->side, p->rows = note->rows, p->large = note->large;
+    p->side = note->side, p->gap = dft_gap(p->side, p->bytes), p->rows = note->rows,
+    p->large = note->large;
     if (p->of || p->to) p->turn = dft_take(&at, p->n, p->b / 2 + 1);
     if (p->m != p->b) {
         p->chirp = dft_take(&at, p->b, p->b);
@@ -224,8 +226,7 @@ static void dft_mirror(const dft_plan *p, int64_t have, char *re, char *im) {
         }
 }
 static void dft_clear(const dft_plan *p, char *at, int64_t from) {
-    const int64_t half = p->m * p->side;
-    memset(dft_at(p, at, from), 0, (size_t)((half - from) * p->bytes));
+    memset(dft_at(p, at, from), 0, (size_t)((p->m * p->side - from) * p->bytes));
 }
 /* Of an even number of real elements: those from the middle on, which are conjugates of rows
  * before. v: how element 0 and its row are stored. */
@@ -260,7 +261,7 @@ static void dft_enter(tn_frame *f, const dft_plan *p, int64_t first, int64_t lin
     const tn_tensor *x = f->in[0];
     const int d = tni_dim(x->ndim, a->dim);
     int64_t line[DFT_SIDE], in = x->size[d] < p->n ? x->size[d] : p->n, rows;
-    const int64_t half = p->m * p->side;
+    const int64_t half = dft_half(p);
     const bool turned = a->inverse && !p->of && !p->to;
     char *re = dft_at(p, one, turned ? half : 0), *im = dft_at(p, one, turned ? 0 : half);
     tni_dft_move v;
@@ -285,7 +286,7 @@ static void dft_leave(tn_frame *f, const dft_plan *p, int64_t first, int64_t lin
     tn_tensor *y = f->out[0];
     const int d = tni_dim(y->ndim, a->dim);
     int64_t line[DFT_SIDE], n = a->count < p->n ? a->count : p->n;
-    const int64_t half = p->m * p->side;
+    const int64_t half = dft_half(p);
     const bool turned = a->inverse && !p->of && !p->to;
     char *re = dft_at(p, at, turned ? half : 0), *im = dft_at(p, at, turned ? 0 : half);
     double middle[DFT_SIDE] = {0};
@@ -317,7 +318,7 @@ static void dft_leave(tn_frame *f, const dft_plan *p, int64_t first, int64_t lin
 static void dft_task(tn_frame *f, int64_t i, void *scratch) {
     const dft_plan *p = &((const dft_job *)f->scratch)->plan;
     TN_ARGS(dft, a, f);
-    const int64_t first = i * p->side, half = p->m * p->side,
+    const int64_t first = i * p->side, half = dft_half(p),
                   left = dft_count_lines(f->in[0], tni_dim(f->in[0]->ndim, a->dim)) - first,
                   lines = left < p->side ? left : p->side;
     char *one = (char *)scratch, *two = dft_at(p, one, 2 * half), *room = dft_at(p, two, 2 * half);

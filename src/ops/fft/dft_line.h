@@ -8,8 +8,9 @@ enum {
     DFT_ROOM = 1 << 15, /* elements that stay in the cache */
     DFT_PART = 1 << 10, /* elements of some columns of a line, which stay in the nearest cache */
     DFT_SPLIT = 64,     /* the least length of a line whose columns pay, */
-    DFT_TALL = 2048,    /* and of one that has as many neighbours as a vector has numbers */
-    DFT_MANY = 256      /* roots at a time */
+    DFT_TALL = 8192,    /* and of one that has as many neighbours as a vector has numbers */
+    DFT_MANY = 256,     /* roots at a time */
+    DFT_GAP = 320       /* bytes between planes, so that their rows share fewer places of a cache */
 };
 
 /* The roots of a length. */
@@ -23,6 +24,7 @@ typedef struct dft_plan {
     bool narrow, of, to;   /* f32; a line is pairs of real numbers, of what comes in or goes out */
     int64_t bytes;         /* of a number */
     int64_t n, b, m, side; /* elements, or pairs b; transformed: length m, columns side by side */
+    int64_t gap;           /* numbers between planes */
     int64_t rows, large;   /* of a line, and of a large one, as a matrix; 0: it is none */
     dft_table roots, columns; /* of m, or of the columns of a large line; of a matrix's columns */
     dft_table across, turn;   /* of the rows of a large line; of n, where pairs are transformed */
@@ -40,6 +42,8 @@ typedef struct dft_note {
     ((p)->narrow ? TNI_K((p)->kernels, name##_f32) : TNI_K((p)->kernels, name##_f64))
 
 static char *dft_at(const dft_plan *p, char *at, int64_t i) { return at + i * p->bytes; }
+static int64_t dft_gap(int64_t side, int64_t bytes) { return side > 1 ? DFT_GAP / bytes : 0; }
+static int64_t dft_half(const dft_plan *p) { return p->m * p->side + p->gap; }
 static double dft_get(const dft_plan *p, const char *at) {
     float f;
     double d;
@@ -195,7 +199,7 @@ static void dft_stages(const dft_plan *p, const dft_table *w, int64_t n, int64_t
 }
 /* Transforms `side` columns of length m in plane pairs x; y is room. True: the result is in y. */
 static bool dft_columns(const dft_plan *p, char *x, char *y) {
-    const int64_t half = p->m * p->side;
+    const int64_t half = dft_half(p);
     dft_place room[2] = {{y, p->side, half}, {x, p->side, half}};
     const bool flipped = dft_stage_count(p->m) & 1;
     dft_stages(p, &p->roots, p->m, p->side, 1, room[1], room[!flipped], room);
@@ -373,7 +377,7 @@ static void dft_fill_chirp(tn_frame *f, const dft_plan *plan, char *room) {
     dft_plan one = *plan;
     const int64_t n = one.b, m = one.m;
     char *x = room, *y = dft_at(&one, room, 2 * m), *from;
-    one.side = 1, one.rows = 0;
+    one.side = 1, one.gap = 0, one.rows = 0;
     memset(x, 0, (size_t)(2 * m * one.bytes));
     for (int64_t k = 0, square = 0; k < n;) { /* square: k^2 modulo 2 n */
         const int64_t some = n - k < DFT_MANY ? n - k : (int64_t)DFT_MANY;
@@ -405,7 +409,7 @@ static void dft_fill_chirp(tn_frame *f, const dft_plan *plan, char *room) {
 /* Rows of the planes x times those of t to planes y; exchanged: parts of x, or of y, are. */
 static void dft_times(const dft_plan *p, const dft_table *w, int64_t n, char *x, char *y,
                       bool x_turned, bool y_turned) {
-    const int64_t half = p->m * p->side;
+    const int64_t half = dft_half(p);
     tni_dft_times t;
     t.xr = dft_at(p, x, x_turned ? half : 0), t.xi = dft_at(p, x, x_turned ? 0 : half);
     t.yr = dft_at(p, y, y_turned ? half : 0), t.yi = dft_at(p, y, y_turned ? 0 : half);
