@@ -10510,6 +10510,23 @@ TNC_FN uint16_t tnc_to_bf16(float f) {
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)0x7fc0;
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
+template <int dtype>
+struct tnc_half;
+template <>
+struct tnc_half<TN_F16> {
+    typedef uint16_t E;
+    typedef float V;
+    TNC_FN float get(uint16_t h) { return tnc_from_f16(h); }
+    TNC_FN uint16_t put(float v) { return tnc_to_f16(v); }
+};
+template <>
+struct tnc_half<TN_BF16> {
+    typedef uint16_t E;
+    typedef float V;
+    TNC_FN float get(uint16_t h) { return tnc_from_bf16(h); }
+    TNC_FN uint16_t put(float v) { return tnc_to_bf16(v); }
+};
+
 TNC_FN int64_t tnc_truncate(double v) {
     if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
     return v != v ? 0 : INT64_MIN;
@@ -10960,18 +10977,6 @@ struct tnc_apply<Op, 1> {
     }
 };
 
-template <int half>
-struct tnc_half;
-template <>
-struct tnc_half<1> {
-    TNC_FN float get(uint16_t h) { return tnc_from_f16(h); }
-    TNC_FN uint16_t put(float v) { return tnc_to_f16(v); }
-};
-template <>
-struct tnc_half<2> {
-    TNC_FN float get(uint16_t h) { return tnc_from_bf16(h); }
-    TNC_FN uint16_t put(float v) { return tnc_to_bf16(v); }
-};
 template <int type, int half>
 struct tnc_cell {
     typedef uint16_t E;
@@ -11006,11 +11011,11 @@ struct tnc_result<int64_t, TNC_BOOL, 0> {
     typedef uint8_t E;
 };
 template <>
-struct tnc_result<float, TNC_F32, 1> {
+struct tnc_result<float, TNC_F32, TN_F16> {
     typedef uint16_t E;
 };
 template <>
-struct tnc_result<float, TNC_F32, 2> {
+struct tnc_result<float, TNC_F32, TN_BF16> {
     typedef uint16_t E;
 };
 template <class Out>
@@ -11191,10 +11196,10 @@ template <class Op>
 struct tnc_halves<Op, TNC_F32> {
     static void go(cudaStream_t s, const tnc_expression &a, int half) {
         const unsigned blocks = tnc_blocks(a.walk.n, TNC_THREADS * 8);
-        if (half == 1)
-            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, 1>), blocks, TNC_THREADS, s, a);
+        if (half == TN_F16)
+            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, TN_F16>), blocks, TNC_THREADS, s, a);
         else
-            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, 2>), blocks, TNC_THREADS, s, a);
+            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, TN_BF16>), blocks, TNC_THREADS, s, a);
     }
 };
 template <class Op>
@@ -11635,10 +11640,10 @@ static bool expression_prepare(tn_frame *f) {
 
 static void expression_step(cudaStream_t s, const tnc_expression &a, int half) {
     const unsigned blocks = tnc_blocks(a.walk.n, TNC_THREADS);
-    if (half == 1)
-        TNC_LAUNCH_PLAIN((tnc_expression_step<1>), blocks, TNC_THREADS, s, a);
+    if (half == TN_F16)
+        TNC_LAUNCH_PLAIN((tnc_expression_step<TN_F16>), blocks, TNC_THREADS, s, a);
     else
-        TNC_LAUNCH_PLAIN((tnc_expression_step<2>), blocks, TNC_THREADS, s, a);
+        TNC_LAUNCH_PLAIN((tnc_expression_step<TN_BF16>), blocks, TNC_THREADS, s, a);
 }
 
 static void expression_run(tn_frame *f) {
@@ -11649,7 +11654,7 @@ static void expression_run(tn_frame *f) {
     int half;
     tn_pointwise_plan_of(&p, f);
     e = expression_of(f)->of[expression_type(p.native)];
-    half = p.common == TN_F16 ? 1 : p.common == TN_BF16 ? 2 : 0;
+    half = p.common == TN_F16 || p.common == TN_BF16 ? (int)p.common : 0;
     a.common = (uint8_t)p.common;
     a.made = (uint8_t)p.made;
     a.rounded = (uint8_t)p.rounded;
@@ -13088,18 +13093,16 @@ struct tnc_line_cell<A, TNC_LINE_OWN> {
     TNC_FN A get(const char *at, int) { return tnc_get<A>(at); }
     TNC_FN void put(char *at, int, A v) { tnc_put<A>(at, v); }
 };
-template <class A>
-struct tnc_line_cell<A, TNC_LINE_F16> {
+template <class A, int dtype>
+struct tnc_line_half {
     TNC_FN char *at(const tnc_lines &, int, char *line, int64_t i) { return line + i * 2; }
-    TNC_FN A get(const char *at, int) { return (A)tnc_from_f16(tnc_get<uint16_t>(at)); }
-    TNC_FN void put(char *at, int, A v) { tnc_put<uint16_t>(at, tnc_to_f16((float)v)); }
+    TNC_FN A get(const char *at, int) { return (A)tnc_half<dtype>::get(tnc_get<uint16_t>(at)); }
+    TNC_FN void put(char *at, int, A v) { tnc_put<uint16_t>(at, tnc_half<dtype>::put((float)v)); }
 };
 template <class A>
-struct tnc_line_cell<A, TNC_LINE_BF16> {
-    TNC_FN char *at(const tnc_lines &, int, char *line, int64_t i) { return line + i * 2; }
-    TNC_FN A get(const char *at, int) { return (A)tnc_from_bf16(tnc_get<uint16_t>(at)); }
-    TNC_FN void put(char *at, int, A v) { tnc_put<uint16_t>(at, tnc_to_bf16((float)v)); }
-};
+struct tnc_line_cell<A, TNC_LINE_F16> : tnc_line_half<A, TN_F16> {};
+template <class A>
+struct tnc_line_cell<A, TNC_LINE_BF16> : tnc_line_half<A, TN_BF16> {};
 static inline int tnc_line_kind_of(const tnc_lines &l, int n, tn_dtype compute, bool dense) {
     const int dtype = l.dtype[0];
     for (int k = 0; k < n; k++)
@@ -15858,17 +15861,13 @@ struct tnc_scatter_plain {
     TNC_FN void store(char *at, T v) { tnc_put<T>(at, v); }
     TNC_FN T plus(T a, T b) { return (T)((Sum)a + (Sum)b); }
 };
-struct tnc_scatter_f16 {
+template <int dtype>
+struct tnc_scatter_half {
     typedef float value;
-    TNC_FN float load(const char *at) { return tnc_from_f16(tnc_get<uint16_t>(at)); }
-    TNC_FN void store(char *at, float v) { tnc_put<uint16_t>(at, tnc_to_f16(v)); }
-    TNC_FN float plus(float a, float b) { return tnc_from_f16(tnc_to_f16(a + b)); }
-};
-struct tnc_scatter_bf16 {
-    typedef float value;
-    TNC_FN float load(const char *at) { return tnc_from_bf16(tnc_get<uint16_t>(at)); }
-    TNC_FN void store(char *at, float v) { tnc_put<uint16_t>(at, tnc_to_bf16(v)); }
-    TNC_FN float plus(float a, float b) { return tnc_from_bf16(tnc_to_bf16(a + b)); }
+    typedef tnc_half<dtype> half;
+    TNC_FN float load(const char *at) { return half::get(tnc_get<uint16_t>(at)); }
+    TNC_FN void store(char *at, float v) { tnc_put<uint16_t>(at, half::put(v)); }
+    TNC_FN float plus(float a, float b) { return half::get(half::put(a + b)); }
 };
 template <class C, class R>
 struct tnc_scatter_complex {
@@ -16124,8 +16123,8 @@ static void scatter_sum(cudaStream_t s, const tnc_scatter &a, int dtype) {
         SCATTER_SUM(TN_I16, tnc_scatter_plain<int16_t, uint32_t>);
         SCATTER_SUM(TN_I32, tnc_scatter_plain<int32_t, uint32_t>);
         SCATTER_SUM(TN_I64, tnc_scatter_plain<int64_t, uint64_t>);
-        SCATTER_SUM(TN_F16, tnc_scatter_f16);
-        SCATTER_SUM(TN_BF16, tnc_scatter_bf16);
+        SCATTER_SUM(TN_F16, tnc_scatter_half<TN_F16>);
+        SCATTER_SUM(TN_BF16, tnc_scatter_half<TN_BF16>);
         SCATTER_SUM(TN_C64, tnc_scatter_complex<tnc_c64, float>);
         SCATTER_SUM(TN_C128, tnc_scatter_complex<tnc_c128, double>);
         SCATTER_SUM(TN_BOOL, tnc_scatter_bool);
@@ -16390,8 +16389,10 @@ struct tnc_scatter_true {
     char *to;
     const char *self, *source;
     tnc_far<1> places;
+    int64_t n;
     TNC_FN void hit(const tnc_scatter_true &s, const int64_t *at, int64_t, int64_t rank) {
         int64_t from[1];
+        if (rank >= s.n) return;
         tnc_far_to(s.places, rank, from);
         *(E *)(s.to + at[1]) = *(const E *)(s.source + from[0]);
     }
@@ -16445,10 +16446,11 @@ static void masked_scatter_run(tn_frame *f) {
     for (int d = 0; d < source.ndim; d++)
         tnc_plan_within(&p, source.size[d], source.stride[d] * source.bytes, 0, 0);
     tnc_chosen_count(s, c);
-#define SCATTER_TRUE(E)                                                                  \
-    {                                                                                    \
-        const tnc_scatter_true<E> sink = {out.at, self.at, source.at, tnc_far_of<1>(p)}; \
-        tnc_chosen_run(s, c, sink);                                                      \
+#define SCATTER_TRUE(E)                                                                 \
+    {                                                                                   \
+        const tnc_scatter_true<E> sink = {out.at, self.at, source.at, tnc_far_of<1>(p), \
+                                          source.numel};                                \
+        tnc_chosen_run(s, c, sink);                                                     \
     }
     TNC_MOVED(out.bytes, SCATTER_TRUE)
 #undef SCATTER_TRUE
@@ -17332,19 +17334,9 @@ struct tnc_step_of<TN_F64> {
     TNC_FN E put(V v) { return v; }
 };
 template <>
-struct tnc_step_of<TN_F16> {
-    typedef uint16_t E;
-    typedef float V;
-    TNC_FN V get(E e) { return tnc_from_f16(e); }
-    TNC_FN E put(V v) { return tnc_to_f16(v); }
-};
+struct tnc_step_of<TN_F16> : tnc_half<TN_F16> {};
 template <>
-struct tnc_step_of<TN_BF16> {
-    typedef uint16_t E;
-    typedef float V;
-    TNC_FN V get(E e) { return tnc_from_bf16(e); }
-    TNC_FN E put(V v) { return tnc_to_bf16(v); }
-};
+struct tnc_step_of<TN_BF16> : tnc_half<TN_BF16> {};
 
 template <class Step, int dtype, int N>
 TNC_FN void tnc_step_pack(const Step &step, char *const *at, const bool *has) {
@@ -20992,10 +20984,8 @@ TNC_PRIV bool tnc_blas_run(const tn_frame *f, const tnc_product *p) {
 
 /* src/cuda/products.cu - products of matrices in the CPU's order, so with its bits (kernels/gemm.h): blocks of 384 of k, in a block one chain of fma, blocks added in rising order */
 
-struct tnc_f16 {
-    uint16_t bits;
-};
-struct tnc_bf16 {
+template <int dtype>
+struct tnc_product_bits {
     uint16_t bits;
 };
 
@@ -21015,13 +21005,11 @@ struct tnc_factor_of {
     TNC_FN A wide(E v) { return (A)v; }
     TNC_FN E narrow(A v) { return (E)v; }
 };
-struct tnc_factor_f16 : tnc_factor_of<tnc_f16, float> {
-    TNC_FN float wide(tnc_f16 v) { return tnc_from_f16(v.bits); }
-    TNC_FN tnc_f16 narrow(float v) { return tnc_f16{tnc_to_f16(v)}; }
-};
-struct tnc_factor_bf16 : tnc_factor_of<tnc_bf16, float> {
-    TNC_FN float wide(tnc_bf16 v) { return tnc_from_bf16(v.bits); }
-    TNC_FN tnc_bf16 narrow(float v) { return tnc_bf16{tnc_to_bf16(v)}; }
+template <int dtype>
+struct tnc_factor_half : tnc_factor_of<tnc_product_bits<dtype>, float> {
+    typedef tnc_product_bits<dtype> bits;
+    TNC_FN float wide(bits v) { return tnc_half<dtype>::get(v.bits); }
+    TNC_FN bits narrow(float v) { return bits{tnc_half<dtype>::put(v)}; }
 };
 
 TNC_FN int64_t tnc_product_batch(const tnc_product &p, const int64_t *stride, int64_t batch) {
@@ -21556,8 +21544,8 @@ static void product_launch(const tnc_product &p, int way, cudaStream_t s) {
 static void product_run(const tnc_product &p, int way, cudaStream_t s) {
     switch (p.dtype) {
     case TN_F32: product_launch<tnc_factor_of<float, float>, 2, 8>(p, way, s); break;
-    case TN_F16: product_launch<tnc_factor_f16, 2, 8>(p, way, s); break;
-    case TN_BF16: product_launch<tnc_factor_bf16, 2, 8>(p, way, s); break;
+    case TN_F16: product_launch<tnc_factor_half<TN_F16>, 2, 8>(p, way, s); break;
+    case TN_BF16: product_launch<tnc_factor_half<TN_BF16>, 2, 8>(p, way, s); break;
     case TN_F64: product_launch<tnc_factor_of<double, double>, 2, 4>(p, way, s); break;
     case TN_U8: product_launch<tnc_factor_of<uint8_t, uint32_t>, 4, 4>(p, way, s); break;
     case TN_I8: product_launch<tnc_factor_of<int8_t, uint32_t>, 4, 4>(p, way, s); break;

@@ -91,6 +91,24 @@ TNC_FN uint16_t tnc_to_bf16(float f) {
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)0x7fc0;
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
+/* A 16-bit float in memory: its bits, read as a float, and written rounded. */
+template <int dtype>
+struct tnc_half;
+template <>
+struct tnc_half<TN_F16> {
+    typedef uint16_t E;
+    typedef float V;
+    TNC_FN float get(uint16_t h) { return tnc_from_f16(h); }
+    TNC_FN uint16_t put(float v) { return tnc_to_f16(v); }
+};
+template <>
+struct tnc_half<TN_BF16> {
+    typedef uint16_t E;
+    typedef float V;
+    TNC_FN float get(uint16_t h) { return tnc_from_bf16(h); }
+    TNC_FN uint16_t put(float v) { return tnc_to_bf16(v); }
+};
+
 TNC_FN int64_t tnc_truncate(double v) {
     if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
     return v != v ? 0 : INT64_MIN;

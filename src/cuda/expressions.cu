@@ -40,19 +40,7 @@ struct tnc_apply<Op, 1> {
 
 /* --- how elements lie in memory, for flat and half -------------------------------------------- */
 
-/* half: 0 the computed type's own dtype, 1 f16, 2 bf16. */
-template <int half>
-struct tnc_half;
-template <>
-struct tnc_half<1> {
-    TNC_FN float get(uint16_t h) { return tnc_from_f16(h); }
-    TNC_FN uint16_t put(float v) { return tnc_to_f16(v); }
-};
-template <>
-struct tnc_half<2> {
-    TNC_FN float get(uint16_t h) { return tnc_from_bf16(h); }
-    TNC_FN uint16_t put(float v) { return tnc_to_bf16(v); }
-};
+/* half: 0 the computed type's own dtype, else TN_F16 or TN_BF16. */
 template <int type, int half>
 struct tnc_cell {
     typedef uint16_t E;
@@ -88,11 +76,11 @@ struct tnc_result<int64_t, TNC_BOOL, 0> {
     typedef uint8_t E;
 };
 template <>
-struct tnc_result<float, TNC_F32, 1> {
+struct tnc_result<float, TNC_F32, TN_F16> {
     typedef uint16_t E;
 };
 template <>
-struct tnc_result<float, TNC_F32, 2> {
+struct tnc_result<float, TNC_F32, TN_BF16> {
     typedef uint16_t E;
 };
 template <class Out>
@@ -283,10 +271,10 @@ template <class Op>
 struct tnc_halves<Op, TNC_F32> {
     static void go(cudaStream_t s, const tnc_expression &a, int half) {
         const unsigned blocks = tnc_blocks(a.walk.n, TNC_THREADS * 8);
-        if (half == 1)
-            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, 1>), blocks, TNC_THREADS, s, a);
+        if (half == TN_F16)
+            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, TN_F16>), blocks, TNC_THREADS, s, a);
         else
-            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, 2>), blocks, TNC_THREADS, s, a);
+            TNC_LAUNCH_PLAIN((tnc_expression_flat<Op, TN_BF16>), blocks, TNC_THREADS, s, a);
     }
 };
 template <class Op>
@@ -394,10 +382,10 @@ static bool expression_prepare(tn_frame *f) {
 
 static void expression_step(cudaStream_t s, const tnc_expression &a, int half) {
     const unsigned blocks = tnc_blocks(a.walk.n, TNC_THREADS);
-    if (half == 1)
-        TNC_LAUNCH_PLAIN((tnc_expression_step<1>), blocks, TNC_THREADS, s, a);
+    if (half == TN_F16)
+        TNC_LAUNCH_PLAIN((tnc_expression_step<TN_F16>), blocks, TNC_THREADS, s, a);
     else
-        TNC_LAUNCH_PLAIN((tnc_expression_step<2>), blocks, TNC_THREADS, s, a);
+        TNC_LAUNCH_PLAIN((tnc_expression_step<TN_BF16>), blocks, TNC_THREADS, s, a);
 }
 
 static void expression_run(tn_frame *f) {
@@ -408,7 +396,7 @@ static void expression_run(tn_frame *f) {
     int half;
     tn_pointwise_plan_of(&p, f);
     e = expression_of(f)->of[expression_type(p.native)];
-    half = p.common == TN_F16 ? 1 : p.common == TN_BF16 ? 2 : 0;
+    half = p.common == TN_F16 || p.common == TN_BF16 ? (int)p.common : 0;
     a.common = (uint8_t)p.common;
     a.made = (uint8_t)p.made;
     a.rounded = (uint8_t)p.rounded;

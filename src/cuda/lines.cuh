@@ -56,18 +56,16 @@ struct tnc_line_cell<A, TNC_LINE_OWN> {
     TNC_FN A get(const char *at, int) { return tnc_get<A>(at); }
     TNC_FN void put(char *at, int, A v) { tnc_put<A>(at, v); }
 };
-template <class A>
-struct tnc_line_cell<A, TNC_LINE_F16> {
+template <class A, int dtype>
+struct tnc_line_half {
     TNC_FN char *at(const tnc_lines &, int, char *line, int64_t i) { return line + i * 2; }
-    TNC_FN A get(const char *at, int) { return (A)tnc_from_f16(tnc_get<uint16_t>(at)); }
-    TNC_FN void put(char *at, int, A v) { tnc_put<uint16_t>(at, tnc_to_f16((float)v)); }
+    TNC_FN A get(const char *at, int) { return (A)tnc_half<dtype>::get(tnc_get<uint16_t>(at)); }
+    TNC_FN void put(char *at, int, A v) { tnc_put<uint16_t>(at, tnc_half<dtype>::put((float)v)); }
 };
 template <class A>
-struct tnc_line_cell<A, TNC_LINE_BF16> {
-    TNC_FN char *at(const tnc_lines &, int, char *line, int64_t i) { return line + i * 2; }
-    TNC_FN A get(const char *at, int) { return (A)tnc_from_bf16(tnc_get<uint16_t>(at)); }
-    TNC_FN void put(char *at, int, A v) { tnc_put<uint16_t>(at, tnc_to_bf16((float)v)); }
-};
+struct tnc_line_cell<A, TNC_LINE_F16> : tnc_line_half<A, TN_F16> {};
+template <class A>
+struct tnc_line_cell<A, TNC_LINE_BF16> : tnc_line_half<A, TN_BF16> {};
 /* The kind in which tensors 0 to n - 1 of a line have the dtype; dense: lie so as well. */
 static inline int tnc_line_kind_of(const tnc_lines &l, int n, tn_dtype compute, bool dense) {
     const int dtype = l.dtype[0];

@@ -100,19 +100,9 @@ struct tnc_step_of<TN_F64> {
     TNC_FN E put(V v) { return v; }
 };
 template <>
-struct tnc_step_of<TN_F16> {
-    typedef uint16_t E;
-    typedef float V;
-    TNC_FN V get(E e) { return tnc_from_f16(e); }
-    TNC_FN E put(V v) { return tnc_to_f16(v); }
-};
+struct tnc_step_of<TN_F16> : tnc_half<TN_F16> {};
 template <>
-struct tnc_step_of<TN_BF16> {
-    typedef uint16_t E;
-    typedef float V;
-    TNC_FN V get(E e) { return tnc_from_bf16(e); }
-    TNC_FN E put(V v) { return tnc_to_bf16(v); }
-};
+struct tnc_step_of<TN_BF16> : tnc_half<TN_BF16> {};
 
 /* N elements, which lie side by side in all tensors. */
 template <class Step, int dtype, int N>

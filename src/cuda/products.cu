@@ -13,10 +13,8 @@
 
 /* --- elements --------------------------------------------------------------------------------- */
 
-struct tnc_f16 {
-    uint16_t bits;
-};
-struct tnc_bf16 {
+template <int dtype>
+struct tnc_product_bits { /* a type of its own for each 16-bit float */
     uint16_t bits;
 };
 
@@ -37,13 +35,11 @@ struct tnc_factor_of {
     TNC_FN A wide(E v) { return (A)v; }
     TNC_FN E narrow(A v) { return (E)v; }
 };
-struct tnc_factor_f16 : tnc_factor_of<tnc_f16, float> {
-    TNC_FN float wide(tnc_f16 v) { return tnc_from_f16(v.bits); }
-    TNC_FN tnc_f16 narrow(float v) { return tnc_f16{tnc_to_f16(v)}; }
-};
-struct tnc_factor_bf16 : tnc_factor_of<tnc_bf16, float> {
-    TNC_FN float wide(tnc_bf16 v) { return tnc_from_bf16(v.bits); }
-    TNC_FN tnc_bf16 narrow(float v) { return tnc_bf16{tnc_to_bf16(v)}; }
+template <int dtype>
+struct tnc_factor_half : tnc_factor_of<tnc_product_bits<dtype>, float> {
+    typedef tnc_product_bits<dtype> bits;
+    TNC_FN float wide(bits v) { return tnc_half<dtype>::get(v.bits); }
+    TNC_FN bits narrow(float v) { return bits{tnc_half<dtype>::put(v)}; }
 };
 
 TNC_FN int64_t tnc_product_batch(const tnc_product &p, const int64_t *stride, int64_t batch) {
@@ -617,8 +613,8 @@ static void product_launch(const tnc_product &p, int way, cudaStream_t s) {
 static void product_run(const tnc_product &p, int way, cudaStream_t s) {
     switch (p.dtype) {
     case TN_F32: product_launch<tnc_factor_of<float, float>, 2, 8>(p, way, s); break;
-    case TN_F16: product_launch<tnc_factor_f16, 2, 8>(p, way, s); break;
-    case TN_BF16: product_launch<tnc_factor_bf16, 2, 8>(p, way, s); break;
+    case TN_F16: product_launch<tnc_factor_half<TN_F16>, 2, 8>(p, way, s); break;
+    case TN_BF16: product_launch<tnc_factor_half<TN_BF16>, 2, 8>(p, way, s); break;
     case TN_F64: product_launch<tnc_factor_of<double, double>, 2, 4>(p, way, s); break;
     case TN_U8: product_launch<tnc_factor_of<uint8_t, uint32_t>, 4, 4>(p, way, s); break;
     case TN_I8: product_launch<tnc_factor_of<int8_t, uint32_t>, 4, 4>(p, way, s); break;

@@ -21,17 +21,13 @@ struct tnc_scatter_plain {
     TNC_FN void store(char *at, T v) { tnc_put<T>(at, v); }
     TNC_FN T plus(T a, T b) { return (T)((Sum)a + (Sum)b); }
 };
-struct tnc_scatter_f16 {
+template <int dtype>
+struct tnc_scatter_half {
     typedef float value;
-    TNC_FN float load(const char *at) { return tnc_from_f16(tnc_get<uint16_t>(at)); }
-    TNC_FN void store(char *at, float v) { tnc_put<uint16_t>(at, tnc_to_f16(v)); }
-    TNC_FN float plus(float a, float b) { return tnc_from_f16(tnc_to_f16(a + b)); }
-};
-struct tnc_scatter_bf16 {
-    typedef float value;
-    TNC_FN float load(const char *at) { return tnc_from_bf16(tnc_get<uint16_t>(at)); }
-    TNC_FN void store(char *at, float v) { tnc_put<uint16_t>(at, tnc_to_bf16(v)); }
-    TNC_FN float plus(float a, float b) { return tnc_from_bf16(tnc_to_bf16(a + b)); }
+    typedef tnc_half<dtype> half;
+    TNC_FN float load(const char *at) { return half::get(tnc_get<uint16_t>(at)); }
+    TNC_FN void store(char *at, float v) { tnc_put<uint16_t>(at, half::put(v)); }
+    TNC_FN float plus(float a, float b) { return half::get(half::put(a + b)); }
 };
 template <class C, class R>
 struct tnc_scatter_complex {
@@ -305,8 +301,8 @@ static void scatter_sum(cudaStream_t s, const tnc_scatter &a, int dtype) {
         SCATTER_SUM(TN_I16, tnc_scatter_plain<int16_t, uint32_t>);
         SCATTER_SUM(TN_I32, tnc_scatter_plain<int32_t, uint32_t>);
         SCATTER_SUM(TN_I64, tnc_scatter_plain<int64_t, uint64_t>);
-        SCATTER_SUM(TN_F16, tnc_scatter_f16);
-        SCATTER_SUM(TN_BF16, tnc_scatter_bf16);
+        SCATTER_SUM(TN_F16, tnc_scatter_half<TN_F16>);
+        SCATTER_SUM(TN_BF16, tnc_scatter_half<TN_BF16>);
         SCATTER_SUM(TN_C64, tnc_scatter_complex<tnc_c64, float>);
         SCATTER_SUM(TN_C128, tnc_scatter_complex<tnc_c128, double>);
         SCATTER_SUM(TN_BOOL, tnc_scatter_bool);
@@ -591,8 +587,10 @@ struct tnc_scatter_true {
     char *to;
     const char *self, *source;
     tnc_far<1> places;
+    int64_t n; /* of source: a mask that changed since it was counted takes no more */
     TNC_FN void hit(const tnc_scatter_true &s, const int64_t *at, int64_t, int64_t rank) {
         int64_t from[1];
+        if (rank >= s.n) return;
         tnc_far_to(s.places, rank, from);
         *(E *)(s.to + at[1]) = *(const E *)(s.source + from[0]);
     }
@@ -648,10 +646,11 @@ static void masked_scatter_run(tn_frame *f) {
     for (int d = 0; d < source.ndim; d++)
         tnc_plan_within(&p, source.size[d], source.stride[d] * source.bytes, 0, 0);
     tnc_chosen_count(s, c);
-#define SCATTER_TRUE(E)                                                                  \
-    {                                                                                    \
-        const tnc_scatter_true<E> sink = {out.at, self.at, source.at, tnc_far_of<1>(p)}; \
-        tnc_chosen_run(s, c, sink);                                                      \
+#define SCATTER_TRUE(E)                                                                 \
+    {                                                                                   \
+        const tnc_scatter_true<E> sink = {out.at, self.at, source.at, tnc_far_of<1>(p), \
+                                          source.numel};                                \
+        tnc_chosen_run(s, c, sink);                                                     \
     }
     TNC_MOVED(out.bytes, SCATTER_TRUE)
 #undef SCATTER_TRUE
