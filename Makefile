@@ -16,7 +16,7 @@ SOURCES := $(filter-out src/py/%,$(wildcard src/*/*.c src/*/*/*.c)) # src/py nee
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
-LONG := python cuda_host ops compile trim analyze stranger life page threads nvcc random
+LONG := python cuda_host ops compile trim analyze stranger life page threads nvcc hip random
 LANES := $(filter $(LANES),$(LONG)) $(filter-out $(LONG),$(LANES)) # the longest start first
 TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' -o -name '*.cu' -o -name '*.cuh' -o -path '*cuda_host*.cc' | sort)
 SHARED := src/call/schema.c src/nn/parts.c # parsers that the generator shares with the library

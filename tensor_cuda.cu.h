@@ -102,10 +102,112 @@ const char tn_cuda_layout_3e9fc36b8491 = 1;
 #include <atomic>
 #include <mutex>
 
+/* src/cuda/hip.h - the names of CUDA's runtime that the backend uses, for AMD's GPUs: hipcc compiles the same sources */
+
+#ifdef __HIP__
+#include <hip/hip_runtime.h>
+
+enum { TNC_HIP_WARP = 32 };
+template <class T>
+static __device__ __forceinline__ T tnc_hip_down(T v, unsigned by, int width = TNC_HIP_WARP) {
+    return __shfl_down(v, by, width);
+}
+template <class T>
+static __device__ __forceinline__ T tnc_hip_from(T v, int lane, int width = TNC_HIP_WARP) {
+    return __shfl(v, lane, width);
+}
+#define __shfl_down_sync(mask, ...) tnc_hip_down(__VA_ARGS__)
+#define __shfl_sync(mask, ...) tnc_hip_from(__VA_ARGS__)
+static __device__ __forceinline__ unsigned __ballot_sync(unsigned, int vote) {
+    return (unsigned)(__ballot(vote) >> (__lane_id() / TNC_HIP_WARP * TNC_HIP_WARP));
+}
+static __device__ __forceinline__ void __syncwarp() {
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+}
+
+typedef hipError_t cudaError_t;
+typedef hipStream_t cudaStream_t;
+typedef hipEvent_t cudaEvent_t;
+typedef hipGraph_t cudaGraph_t;
+typedef hipGraphExec_t cudaGraphExec_t;
+typedef hipDeviceProp_t cudaDeviceProp;
+
+#define cudaSuccess hipSuccess
+#define cudaErrorMemoryAllocation hipErrorOutOfMemory
+#define cudaErrorNotReady hipErrorNotReady
+#define cudaErrorUnknown hipErrorUnknown
+#define cudaErrorStreamCaptureUnsupported hipErrorStreamCaptureUnsupported
+#define cudaErrorCapturedEvent hipErrorCapturedEvent
+#define cudaDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
+#define cudaStreamNonBlocking hipStreamNonBlocking
+#define cudaStreamCaptureModeRelaxed hipStreamCaptureModeRelaxed
+#define cudaEventDefault hipEventDefault
+#define cudaEventDisableTiming hipEventDisableTiming
+#define cudaHostAllocDefault hipHostMallocDefault
+#define cudaHostAllocPortable hipHostMallocPortable
+#define cudaMemcpyHostToDevice hipMemcpyHostToDevice
+#define cudaMemcpyDeviceToHost hipMemcpyDeviceToHost
+#define cudaMemcpyDeviceToDevice hipMemcpyDeviceToDevice
+
+#define cudaGetErrorString hipGetErrorString
+#define cudaGetLastError hipGetLastError
+#define cudaPeekAtLastError hipPeekAtLastError
+#define cudaGetDeviceCount hipGetDeviceCount
+#define cudaGetDevice hipGetDevice
+#define cudaSetDevice hipSetDevice
+#define cudaDeviceGetAttribute hipDeviceGetAttribute
+#define cudaDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
+#define cudaDeviceSynchronize hipDeviceSynchronize
+#define cudaGetDeviceProperties hipGetDeviceProperties
+#define cudaRuntimeGetVersion hipRuntimeGetVersion
+#define cudaMemGetInfo hipMemGetInfo
+#define cudaMalloc hipMalloc
+#define cudaFree hipFree
+#define cudaHostAlloc hipHostMalloc
+#define cudaFreeHost hipHostFree
+#define cudaMemcpyAsync hipMemcpyAsync
+#define cudaMemsetAsync hipMemsetAsync
+#define cudaStreamCreateWithFlags hipStreamCreateWithFlags
+#define cudaStreamCreateWithPriority hipStreamCreateWithPriority
+#define cudaStreamSynchronize hipStreamSynchronize
+#define cudaStreamQuery hipStreamQuery
+#define cudaStreamWaitEvent hipStreamWaitEvent
+#define cudaStreamBeginCapture hipStreamBeginCapture
+#define cudaStreamEndCapture hipStreamEndCapture
+#define cudaEventCreateWithFlags hipEventCreateWithFlags
+#define cudaEventDestroy hipEventDestroy
+#define cudaEventRecord hipEventRecord
+#define cudaEventSynchronize hipEventSynchronize
+#define cudaEventQuery hipEventQuery
+#define cudaEventElapsedTime hipEventElapsedTime
+#define cudaGraphLaunch hipGraphLaunch
+#define cudaGraphDestroy hipGraphDestroy
+#define cudaGraphExecDestroy hipGraphExecDestroy
+static inline hipError_t cudaGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph,
+                                              unsigned long long) {
+    return hipGraphInstantiate(exec, graph, NULL, NULL, 0);
+}
+
+enum { cudaMemoryTypeUnregistered, TNC_HIP_KNOWN };
+typedef struct cudaPointerAttributes {
+    int type;
+} cudaPointerAttributes;
+static inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes *to, const void *at) {
+    hipPointerAttribute_t known;
+    to->type = hipPointerGetAttributes(&known, at) ? cudaMemoryTypeUnregistered : TNC_HIP_KNOWN;
+    (void)hipGetLastError();
+    return hipSuccess;
+}
+
+#endif
+
 #ifdef TNC_EMULATION
 #include TNC_EMULATION
 #else
+#ifndef __HIP__
 #include <cuda_runtime.h>
+#endif
 #define TNC_SHARED(T, name, n) __shared__ T name[n]
 #define TNC_LAUNCH(kernel, grid, block, stream, ...) \
     (kernel<<<grid, block, 0, stream>>>(__VA_ARGS__), tnc_asked())
@@ -20827,7 +20929,7 @@ static blas_library blas;
 static blas_handle_t blas_handles[TNC_DEVICES];
 
 static bool blas_open(void) {
-#ifdef _WIN32
+#if defined _WIN32 || defined __HIP__
     return false;
 #else
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
@@ -26972,7 +27074,12 @@ static bool nccl_open(void) {
 #ifdef _WIN32
     return false;
 #else
+#ifdef __HIP__
+    void *at =
+        dlopen("librccl.so.1", RTLD_NOW | RTLD_LOCAL);
+#else
     void *at = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+#endif
     bool whole = true;
     if (!at) return false;
 #define NCCL_FIND(name, parameters)               \

@@ -200,7 +200,7 @@ static blas_handle_t blas_handles[TNC_DEVICES];
 
 /* Opens the library; false: there is none, or it lacks a function. */
 static bool blas_open(void) {
-#ifdef _WIN32
+#if defined _WIN32 || defined __HIP__
     return false;
 #else
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};

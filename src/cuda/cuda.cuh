@@ -1,9 +1,9 @@
 /* cuda.cuh - what all files of the backend share: the runtime, one device's state, grids.
  *
- * Every file is compiled by nvcc for the device and, with TNC_EMULATION naming a header that has
- * CUDA's words for the host (tests/cuda_host), by a C++ compiler. Kernels are launched by
- * TNC_LAUNCH, or by TNC_LAUNCH_PLAIN if they have no barrier, no shared memory and no warp
- * operation; shared memory is declared by TNC_SHARED. They are compiled without contraction
+ * Every file is compiled by nvcc for the device (hipcc: hip.h) and, with TNC_EMULATION naming a
+ * header that has CUDA's words for the host (tests/cuda_host), by a C++ compiler. Kernels are
+ * launched by TNC_LAUNCH, or by TNC_LAUNCH_PLAIN if they have no barrier, no shared memory and no
+ * warp operation; shared memory is declared by TNC_SHARED. They are compiled without contraction
  * (-fmad=false): an fma stands where the CPU has one, so the bits are the CPU's. */
 #ifndef TNC_CUDA_CUDA_CUH
 #define TNC_CUDA_CUDA_CUH
@@ -16,10 +16,14 @@
 #include <atomic>
 #include <mutex>
 
+#include "hip.h"
+
 #ifdef TNC_EMULATION
 #include TNC_EMULATION
 #else
+#ifndef __HIP__
 #include <cuda_runtime.h>
+#endif
 #define TNC_SHARED(T, name, n) __shared__ T name[n]
 #define TNC_LAUNCH(kernel, grid, block, stream, ...) \
     (kernel<<<grid, block, 0, stream>>>(__VA_ARGS__), tnc_asked())

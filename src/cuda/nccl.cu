@@ -229,7 +229,12 @@ static bool nccl_open(void) {
 #ifdef _WIN32
     return false;
 #else
+#ifdef __HIP__
+    void *at =
+        dlopen("librccl.so.1", RTLD_NOW | RTLD_LOCAL); /* with NCCL's functions and numbers */
+#else
     void *at = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+#endif
     bool whole = true;
     if (!at) return false;
 #define NCCL_FIND(name, parameters)               \
