@@ -11,6 +11,9 @@ def einsum(equation, *operands):
         equation, operands = _of_lists(equation, *operands)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
+    if not operands:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or "
+                         "at least one operand and its subscripts list")  # fmt: skip
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
@@ -32,7 +35,7 @@ def einsum(equation, *operands):
 
 
 def _of_lists(*args):
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order of results
     operands, lists = args[::2], list(args[1::2])
     operands = operands[: len(lists)] if len(args) % 2 == 0 else operands[:-1]
     texts = ["".join("..." if i is Ellipsis else letters[i] for i in one) for one in lists]

@@ -337,6 +337,44 @@ def masked_select(input, mask, *, out):
     return _written(out, _row("masked_select")(input, mask), "masked_select")
 
 
+@_for("linalg_pinv")
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    rtol = rcond if rtol is None else rtol
+    if not any(isinstance(x, Tensor) for x in (atol, rtol)):
+        return NotImplemented
+    linalg = _C._spaces["linalg"]
+    if hermitian:
+        values, v = linalg["eigh"](A)
+        u, sizes = v, values.abs()
+    else:
+        u, values, vh = linalg["svd"](A, full_matrices=False)
+        v, sizes = vh.mH, values
+    least = _least_kept(sizes, A.shape, atol, rtol).unsqueeze(-1)
+    inverse = _C.where(sizes > least, values.reciprocal(), 0)
+    r = (v * inverse.unsqueeze(-2).to(v.dtype)) @ u.mH
+    return r if out is None else _written(out, r, "pinv")
+
+
+def _least_kept(values, shape, atol, rtol):
+    """The bounds above which singular values of matrices of this shape count."""
+    if not values.shape[-1]:
+        return values.sum(-1)
+    if rtol is None:
+        from ._functions.dtypes import finfo
+
+        none = finfo(values.dtype).eps * max(shape[-2:])
+        rtol = none if atol is None else _C.where(_C.as_tensor(atol) > 0, 0.0, none)
+    return _C.maximum(_C.as_tensor(0.0 if atol is None else atol), values.amax(-1) * rtol)
+
+
+@_for("triangular_solve")
+def triangular_solve(input, *args, out=None, **kwargs):
+    if out is None:
+        return NotImplemented
+    r = _row("triangular_solve")(input, *args, **kwargs)
+    return type(r)([_written(o, x, "triangular_solve") for o, x in zip(out, r, strict=True)])
+
+
 @_for("linalg_matrix_rank")
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     if not any(isinstance(x, Tensor) for x in (tol, atol, rtol)):
@@ -344,16 +382,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     atol = tol if atol is None else atol
     linalg = _C._spaces["linalg"]
     values = linalg["eigvalsh"](A).abs() if hermitian else linalg["svdvals"](A)
-    if not values.shape[-1]:
-        return values.sum(-1, dtype=_C.int64)
-    largest = values.amax(-1)
-    if rtol is None:
-        from ._functions.dtypes import finfo
-
-        none = finfo(values.dtype).eps * max(A.shape[-2:])
-        rtol = none if atol is None else _C.where(_C.as_tensor(atol) > 0, 0.0, none)
-    bound = _C.maximum(_C.as_tensor(0.0 if atol is None else atol), largest * rtol)
-    r = (values > bound.unsqueeze(-1)).sum(-1)
+    r = (values > _least_kept(values, A.shape, atol, rtol).unsqueeze(-1)).sum(-1)
     return r if out is None else _written(out, r, "linalg.matrix_rank")
 
 

@@ -16,7 +16,14 @@ _norm = _C._spaces["linalg"]["vector_norm"]
 def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """The norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
     if A.dim() < 2:
-        raise RuntimeError("linalg.matrix_norm: A must have at least 2 dimensions")
+        raise RuntimeError(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
+        )
+    if len(dim) != 2:
+        given = " ".join(map(str, dim))
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {given}")
+    if -A.dim() <= min(dim) and max(dim) < A.dim() and (dim[0] - dim[1]) % A.dim() == 0:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {tuple(dim)}")
     x = A if dtype is None else A.to(dtype)
     if ord == "fro":
         return _norm(x, 2, tuple(dim), keepdim)
@@ -52,9 +59,9 @@ def cond(A: Tensor, p=None):
     and of its inverse."""
     if A.dim() < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if A.numel() == 0 and (p in (None, 2, -2) or A.shape[-1] == A.shape[-2]):
+        return A.abs().sum((-2, -1))  # of nothing: 0
     if p in (None, 2, -2):
-        if A.numel() == 0:
-            raise RuntimeError("linalg.cond: an empty matrix has no condition number")
         values = _C._spaces["linalg"]["svdvals"](A)
         most, least = values[..., 0], values[..., -1]
         return least / most if p == -2 else most / least
@@ -76,7 +83,7 @@ def norm(A: Tensor, ord=None, dim=None, keepdim=False, *, dtype=None):
     if ord is not None and (pair or (dim is None and A.dim() == 2)):
         return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: ord={ord!r} needs two dimensions")
+        return matrix_norm(A, ord, (-2, -1) if dim is None else (dim,), keepdim)  # an error
     if ord is not None and dim is None and A.dim() != 1:
         raise RuntimeError(
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "

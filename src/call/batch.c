@@ -93,7 +93,7 @@ TN_API bool tn_announce_columns(tn_frame *f, int k, tn_dtype dtype, int ndim, co
 
 /* --- what went wrong in which matrix ---------------------------------------------------------- */
 
-/* "(1, 0)" of element i of t. */
+/* "(Batch element 1, 0)" of element i of t. */
 static void info_place(char *to, size_t room, const tn_tensor *t, int64_t i) {
     int64_t index[TN_MAX_DIMS];
     size_t n = 0;
@@ -102,7 +102,8 @@ static void info_place(char *to, size_t room, const tn_tensor *t, int64_t i) {
         i /= t->size[d];
     }
     for (int d = 0; d < t->ndim && n < room; d++)
-        n += (size_t)snprintf(to + n, room - n, d ? ", %lld" : "(%lld", (long long)index[d]);
+        n += (size_t)snprintf(to + n, room - n, d ? ", %lld" : "(Batch element %lld",
+                              (long long)index[d]);
     if (n < room) snprintf(to + n, room - n, ")");
 }
 
@@ -116,9 +117,8 @@ static bool info_approves(tn_frame *f, const tn_tensor *info, const char *why) {
     if (i == info->numel) return true;
     if (why[before]) snprintf(number, sizeof number, "%d", (int)at[i]);
     info_place(place, sizeof place, info, i);
-    return tn_fail(f, TN_LINALG, "%s%s%s%.*s%s%s", info->ndim ? "batch element " : "",
-                   info->ndim ? place : "", info->ndim ? ": " : "", before, why, number,
-                   why + before + (why[before] == '#'));
+    return tn_fail(f, TN_LINALG, "%s%s%.*s%s%s", info->ndim ? place : "", info->ndim ? ": " : "",
+                   before, why, number, why + before + (why[before] == '#'));
 }
 
 TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {

@@ -8,14 +8,15 @@
 /* --- for check -------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square) {
-    char shape[128];
     const int d = t->ndim;
     if (d < 2)
-        return tn_fail(f, TN_INVALID, "argument '%s' has %d dimensions, expected at least 2", name,
+        return tn_fail(f, TN_INVALID, "argument '%s' must have at least 2 dimensions, got %d", name,
                        d);
     if (square && t->size[d - 1] != t->size[d - 2])
-        return tn_fail(f, TN_INVALID, "argument '%s': expected a batch of square matrices, got %s",
-                       name, tni_shape_text(shape, sizeof shape, d, t->size));
+        return tn_fail(f, TN_INVALID,
+                       "argument '%s' must be batches of square matrices, but they are %lld by "
+                       "%lld matrices",
+                       name, (long long)t->size[d - 2], (long long)t->size[d - 1]);
     if (t->dtype != TN_F32 && t->dtype != TN_F64 && !tni_is_complex(t->dtype))
         return tn_fail(f, TN_TYPE,
                        "argument '%s' is %s, expected float32, float64, complex64 or complex128",
@@ -252,7 +253,7 @@ static bool matrix_converged(tn_frame *f, const tn_tensor *t, const char *why) {
         const tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
         if (v.real == v.real) continue;
         if (t->ndim < 2) return tn_fail(f, TN_LINALG, "%s", why);
-        return tn_fail(f, TN_LINALG, "batch element %lld: %s", (long long)(i / n), why);
+        return tn_fail(f, TN_LINALG, "(Batch element %lld): %s", (long long)(i / n), why);
     }
     return true;
 }

@@ -135,7 +135,10 @@ def chain_matmul(*matrices):
     """The product of the matrices."""
     from ..linalg import multi_dot
 
-    return multi_dot(_tensors_of(matrices))
+    matrices = _tensors_of(matrices)
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    return multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 
 @function

@@ -456,6 +456,13 @@ REFUSED = [
     ("size", lambda: torch.addr(torch.ones(3, 2, 2), V, V)),
     ("beta must not be a floating", lambda: torch.addr(X.long(), AT, AT, beta=2.5)),
     ("argument alpha must not be a floating", lambda: torch.add(V.long(), V.long(), alpha=1.5)),
+    ("must have at least 2 dim", lambda: torch.linalg.matrix_norm(V)),
+    ("must have at least 2 dim", lambda: torch.linalg.norm(V, "fro")),
+    ("must have at least 2 dim", lambda: torch.linalg.inv(V)),
+    ("must be a 2-tuple. Got 0$", lambda: torch.linalg.matrix_norm(X, dim=(0,))),
+    (r"must be different. Got \(0, -2\)", lambda: torch.linalg.matrix_norm(X, dim=(0, -2))),
+    ("batches of square matrices, but they are 2 by 1", lambda: torch.linalg.det(X[:, :1])),
+    ("Expected one or more matrices", lambda: torch.chain_matmul()),
     ("type Float but got scalar type Double", lambda: torch.polar(V, V.double())),
     ("but got Long and Long", lambda: torch.complex(AT, AT)),
     ("both dimension lists", lambda: torch.tensordot(X, X, ([1], [0, 1]))),
@@ -664,6 +671,28 @@ def test_decimals_of_16_bits_are_rounded_once(dtype, expected):
     assert y.tolist() == expected and x.clone().round_(decimals=3)[1:].tolist() == expected[1:]
     with torch.enable_grad():
         assert torch.round(x.requires_grad_(), decimals=1).dtype is dtype
+
+
+def test_matrices_in_torchs_other_forms():
+    linalg = torch.linalg
+    for p in (None, 2, -2, 1, -1, "fro", "nuc", inf):
+        assert linalg.cond(torch.ones(0, 0), p).item() == 0, p
+        assert linalg.cond(torch.ones(2, 0, 0), p).tolist() == [0, 0], p
+    assert torch.equal(torch.chain_matmul(X), X)
+    a = torch.tensor([[[4.0, 0], [0, 1]], [[2, 0], [0, 1]]])
+    at = T([0.3, 0.3])
+    want = [[[0.25, 0], [0, 0]], [[0.5, 0], [0, 1]]]
+    for hermitian in (False, True):
+        for r in (linalg.pinv(a, at, hermitian), linalg.pinv(a, rtol=at, hermitian=hermitian),
+                  linalg.pinv(a, atol=T([1.5, 0.5]), hermitian=hermitian),
+                  linalg.pinv(a, rcond=at, hermitian=hermitian, out=torch.empty(0))):  # fmt: skip
+            assert torch.allclose(r, torch.tensor(want)), (hermitian, r)
+    assert linalg.pinv(torch.ones(2, 0), at[0]).shape == (0, 2)
+    x, m = torch.empty(0), torch.empty(0)
+    r = torch.triangular_solve(torch.ones(2, 1), torch.eye(2) * 2, out=(x, m))
+    assert r.solution is x and r.cloned_coefficient is m and x.tolist() == [[0.5], [0.5]]
+    y = torch.arange(24.0).view(2, 3, 4)
+    assert torch.einsum(y, [30, 2, 26]).shape == (3, 4, 2)
 
 
 def test_copies_of_generators():

@@ -253,6 +253,8 @@ def test_einsum_forms():
     assert torch.equal(torch.einsum(x, [0, 1], x, [2, 1], [0, 2]), torch.einsum("ij,kj->ik", x, x))
     assert torch.equal(torch.einsum("i j, k j", (x, x)), torch.einsum("ij,kj", x, x))
     assert torch.einsum("ij,ij->ij", x, x[:1]).shape == (3, 4)
+    with pytest.raises(ValueError, match="at least one operand"):
+        torch.einsum("")
     for bad in (("ij", x, x), ("ijk", x), ("ij->ik", x), ("ij->ii", x), ("i,i", x, x), ("i1", x),
                 ("ij,jk", x, x), ("ii", x)):  # fmt: skip
         with pytest.raises(RuntimeError):

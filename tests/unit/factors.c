@@ -19,8 +19,8 @@ static void the_matrix_and_its_minor_are_named(void) {
         tn_L_info both = tn_linalg_cholesky_ex(x);
         CHECK(at(both.info, 0) == 0 && at(both.info, 1) == 2);
         REFUSED(tn_linalg_cholesky_ex(x, .check_errors = true).L, TN_LINALG,
-                "batch element (1): the input is not positive-definite (the leading minor of order "
-                "2 is not)");
+                "(Batch element 1): the input is not positive-definite (the leading minor of order "
+                "2 is not positive-definite)");
         REFUSED(tn_linalg_cholesky(x, .out = out), TN_LINALG, "order 2");
         CHECK(at(out, 0) == 1 && tn_version(out) == 0);
         x = tn_select(x, 0, 1);
@@ -85,9 +85,9 @@ static void what_does_not_fit_is_refused(void) {
     TN_SCOPE {
         tn_tensor *a = tn_ones(TN_DIMS(2, 3)), *s = tn_ones(TN_DIMS(2, 2));
         REFUSED(tn_linalg_cholesky(a), TN_INVALID,
-                "expected a batch of square matrices, got (2, 3)");
+                "must be batches of square matrices, but they are 2 by 3 matrices");
         REFUSED(tn_linalg_cholesky(tn_ones(TN_DIMS(2))), TN_INVALID,
-                "1 dimensions, expected at least 2");
+                "must have at least 2 dimensions, got 1");
         REFUSED(tn_linalg_cholesky(tn_ones(TN_DIMS(2, 2), .dtype = TN_I64)), TN_TYPE, "is int64");
         REFUSED(tn_linalg_cholesky(tn_ones(TN_DIMS(2, 2), .dtype = TN_F16)), TN_TYPE, "is float16");
         REFUSED(tn_linalg_solve_triangular(s, tn_ones(TN_DIMS(3, 1)), true), TN_INVALID,

@@ -239,7 +239,7 @@ static void singular_matrices_are_named(void) {
         tn_tensor *a = tn_from(v, TN_DIMS(2, 2, 2), TN_F64), *one = tn_select(a, 0, 1),
                   *b = tn_ones(TN_DIMS(2, 1), .dtype = TN_F64);
         REFUSED(tn_linalg_inv(a), TN_LINALG,
-                "batch element (1): The diagonal element 2 is zero, the inversion");
+                "(Batch element 1): The diagonal element 2 is zero, the inversion");
         REFUSED(tn_linalg_solve(one, b), TN_LINALG, "because the input matrix is singular");
         REFUSED(tn_linalg_lu_factor(one).LU, TN_LINALG, "i = 2, is zero");
         CHECK(at(tn_linalg_inv_ex(a).info, 0) == 0 && at(tn_linalg_inv_ex(a).info, 1) == 2);

@@ -76,7 +76,9 @@ static bool cholesky_verdict(tn_frame *f) {
     TN_ARGS(linalg_cholesky_ex, a, f);
     return !a->check_errors ||
            tn_info_verdict(
-               f, 1, "the input is not positive-definite (the leading minor of order # is not)");
+               f, 1,
+               "the input is not positive-definite (the leading minor of order # is not "
+               "positive-definite)");
 }
 /* gA = L^-H S L^-1, where S mirrors the lower triangle of L^H gL / 2. */
 static void cholesky_grad(tn_gradient *g) {

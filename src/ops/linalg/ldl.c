@@ -79,7 +79,7 @@ static bool ldl_regular(tn_frame *f, const tn_tensor *ld, const tn_tensor *pivot
             if (p[k] < 0 || d.real != 0 || (tni_is_complex(ld->dtype) && d.imaginary != 0))
                 continue;
             if (ld->ndim > 2)
-                return tn_fail(f, TN_LINALG, "batch element %lld: D[i,i], i = %lld, is zero",
+                return tn_fail(f, TN_LINALG, "(Batch element %lld): D[i,i], i = %lld, is zero",
                                (long long)i, (long long)k + 1);
             return tn_fail(f, TN_LINALG, "D[i,i], i = %lld, is zero", (long long)k + 1);
         }
