@@ -20529,7 +20529,7 @@ static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_
     tn_tensor *number = k < o->nown ? NULL : TNI_IF(capturable, optim_begin_number(o, i, k), NULL);
     if (number || !tn_ok()) return number;
     return o->row->begin ? o->row->begin(options, p, k)
-                         : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
+                         : tnp_zeros_like((tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE);
 }
 
 static bool optim_make_states(tn_optimizer *o, optim_step *w, bool captured) {
@@ -20894,6 +20894,11 @@ static bool sgd_check(const void *options) {
 static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
 }
+static tn_tensor *sgd_begin(const void *options, const tn_tensor *p, int k) {
+    (void)options;
+    (void)k;
+    return tnp_zeros_like(tn_grad_of(p), TN_NO_DTYPE, TN_NO_DEVICE);
+}
 static bool sgd_step(tn_ostep *s) {
     double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
            *decay = dampening + s->n;
@@ -20919,7 +20924,8 @@ TN_OPTIMIZER(sgd,
              "weight_decay=0.0, "
              "bool nesterov=False, *, bool maximize=False)",
              TN_DOC(.example = "tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)"),
-             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
+             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .begin = sgd_begin,
+             .step = sgd_step)
 
 /* src/optim/squares.c - Adagrad (J */
 
@@ -20936,8 +20942,8 @@ static bool adagrad_check(const void *options) {
 static tn_tensor *adagrad_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
     (void)k;
-    return tnp_full(tn_shape(p), tn_float(o->initial_accumulator_value), tn_dtype_of(p),
-                    tn_device_of(p));
+    return tnp_full_like((tn_tensor *)(uintptr_t)p, tn_float(o->initial_accumulator_value),
+                         TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool adagrad_step(tn_ostep *s) {
     enum { FACTORS = 5 };
@@ -21254,7 +21260,8 @@ static bool rprop_check(const void *options) {
 }
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    return tnp_full(tn_shape(p), tn_float(k == 1 ? o->lr : 0), tn_dtype_of(p), tn_device_of(p));
+    return tnp_full_like(k == 1 ? tn_grad_of(p) : (tn_tensor *)(uintptr_t)p,
+                         tn_float(k == 1 ? o->lr : 0), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool rprop_step(tn_ostep *s) {
     enum { FACTORS = 7 };

@@ -10263,10 +10263,10 @@ static bool py_optim_scalar(py_optim_step *w, int64_t i, int j) {
 /* A new state k of parameter i; NULL with an error, or if it has none. */
 static tn_tensor *py_optim_begin_state(const py_optim_step *w, int64_t i, int k) {
     const tn_orow *row = w->r->row;
-    const tn_tensor *p = w->s.param[i];
+    tn_tensor *p = w->s.param[i];
     if (k == w->r->nstates) return tnp_zeros(tn_empty_dims(), TN_F32, tn_device_of(p)); /* step */
     return row->begin ? row->begin(w->s.options[i], p, k)
-                      : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
+                      : tnp_zeros_like(p, TN_NO_DTYPE, TN_NO_DEVICE);
 }
 
 /* State k of parameter i, held; made if it has none yet. */

@@ -492,7 +492,9 @@ def _made(name):
         grad = kwargs.pop("requires_grad", False)
         r = row(*args, **kwargs)
         if memory_format is not _C.preserve_format:
-            r = contiguous(r, memory_format)
+            made, r = r, contiguous(r, memory_format)
+            if r is made and r.dim() and min(r.shape) < 2:  # strides of sizes 1 as well
+                r = _row("clone")(r, memory_format=memory_format)
         return r.requires_grad_() if grad else r
 
     f.__name__ = name

@@ -39,7 +39,9 @@ enum tn_forms {
     TN_ACROSS = 32,    /* with TN_MOVES: inputs and result may be on different devices */
     TN_LEADING = 64,   /* with one more dimension in front of all tensors, and dim counted from the
                           end, it does the same for each member of that dimension (tn_vmap) */
-    TN_DRAWS = 128     /* of a composed row: f->generator is set, and goes back if the call fails */
+    TN_DRAWS = 128,    /* of a composed row: f->generator is set, and goes back if the call fails */
+    TN_IMAGES = 256    /* results may lie channels-last, and run writes them row by row: the door
+                          turns them (tni_announce_images) */
 };
 
 /* What autocast does to a call's floating tensors (tn_set_autocast; float64 stays as it is), on the
@@ -220,7 +222,8 @@ enum tn_props {                    /* what lets a call skip work */
                                        that are none */
                 TN_PROP_TRUTH = 128,   /* "-> bool": a 0-dim bool tensor in C */
                 TN_PROP_VERDICT = 256, /* the row has a verdict */
-                TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
+                TN_PROP_DOUBLE = 64, /* tensors, and one number behind them, kept as double */
+                TN_PROP_IMAGES = 512 /* the row's form TN_IMAGES */
 };
 
 struct tn_gen {

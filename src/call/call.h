@@ -225,7 +225,8 @@ typedef struct tni_call {
     tn_tensor **in_more; /* in[] when lists need more room than the frame has */
     tn_tensor *holder;   /* of the array of a list result */
     int64_t in_bytes;
-    uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
+    uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k], which was
+                            given, or made for images */
     int32_t unknown_out, unknown_dim;
     bool unknown_columns; /* its last two dimensions are column-major */
     tni_node *rebase;     /* node for the base of a written view */
@@ -244,6 +245,12 @@ typedef struct tni_batch {
                   const tn_grads_options *options); /* of tensors some of which are batched */
 } tni_batch;
 
+/* Announces output k of images (N, C, ..), made of those of `like`: channels-last where torch keeps
+ * that format, else row-major. strided: run writes any strides on the CPU. Otherwise, and on
+ * devices, it writes a row-major temporary, which the door then copies, unless its row is made of
+ * copies (TN_MOVES). The row has the form TN_IMAGES. */
+TN_PRIV bool tni_announce_images(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                                 const tn_tensor *like, bool strided);
 /* Output 0, the only one, is row-major and has the shape of `like`, which is row-major as well. */
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
 
@@ -334,7 +341,7 @@ TN_PRIV bool tni_record_call(tni_call *c);
 /* While calls on devices are deferred: whether this one can be. False with an error. */
 TN_PRIV bool tni_record_defers(tn_frame *f);
 TN_PRIV void tni_record_undo(const tn_frame *f); /* takes the last one back, f's: it has failed */
-TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there is one */
+TN_PRIV void tni_record_drop(tni_block *b);      /* the recording under way, if there is one */
 /* Counts scratch memory of the call in progress in the context's plan, if there is one; false
  * without memory (plan.c). */
 TN_PRIV bool tni_plan_scratch(tni_block *b, int64_t bytes);

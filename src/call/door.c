@@ -446,6 +446,22 @@ TNI_INLINE bool door_scratch(tn_frame *f) {
     return f->scratch != NULL;
 }
 
+/* The node keeps results as they are published. */
+static tni_node *door_node_of_images(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_node *n = NULL;
+    for (int k = 0; k < 2; k++) { /* there and back */
+        for (int i = 0; c->redirected >> i; i++) {
+            tn_tensor *t = f->out[i];
+            if (!(c->redirected >> i & 1)) continue;
+            f->out[i] = f->given[i];
+            f->given[i] = t;
+        }
+        if (k == 0) n = tni_node_new(f);
+    }
+    return n;
+}
+
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
 TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
@@ -464,7 +480,8 @@ TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const
     /* The node saves inputs as they are before run; a view that is written also gives
      * its base a node. */
     if (tni_is_recorded(f)) {
-        if (!(f->node = tni_node_new(f))) return false;
+        f->node = rare && c->redirected && !f->ngiven ? door_node_of_images(c) : tni_node_new(f);
+        if (!f->node) return false;
         if (rare && f->ngiven && f->given[0]->flags & TNI_VIEW &&
             !(c->rebase = tni_view_rebase(f, f->given[0])))
             return false;
@@ -517,7 +534,7 @@ static TNI_NOINLINE void door_written(tni_call *c) {
 TNI_INLINE void door_publish(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
-    if (rare && (f->ngiven || gen->props & TN_PROP_MUTATED)) door_written(c);
+    if (rare && (f->ngiven || gen->props & (TN_PROP_MUTATED | TN_PROP_IMAGES))) door_written(c);
     if (tni_is_recorded(f)) {
         /* Each floating result gets the node as its history; saves do not. */
         int results = !rare ? 1 : gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
@@ -544,6 +561,8 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k]))
             tni_drop(f->block, f->out[k]);
+    for (int k = f->ngiven; k < f->nout; k++)
+        if (c->redirected >> k & 1) tni_drop(f->block, f->given[k]);
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
@@ -628,7 +647,7 @@ TNI_INLINE bool door_is_rare(const tni_block *b, const tn_row *row, unsigned how
                              const void *args) {
     const tn_gen *gen = row->gen;
     const unsigned props = TN_PROP_LISTS | TN_PROP_GENERATOR | TN_PROP_MUTATED |
-                           TN_PROP_RETURNS_LIST | TN_PROP_VERDICT;
+                           TN_PROP_RETURNS_LIST | TN_PROP_VERDICT | TN_PROP_IMAGES;
     return !b || how != TN_PLAIN || gen->props & props || gen->nresults != 1 || gen->nsaves ||
            row->compose || row->look || tni_load_relaxed(&b->hooks) || door_out_given(gen, args);
 }

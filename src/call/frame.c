@@ -138,8 +138,41 @@ TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *lik
 }
 
 TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype dtype) {
-    bool keep = !(like->flags & TNI_CONTIGUOUS) && tni_is_dense(like);
-    return tn_announce_strided(f, k, dtype, like->ndim, like->size, keep ? like->stride : NULL);
+    tni_shape s;
+    if (like->flags & TNI_CONTIGUOUS) return tn_announce(f, k, dtype, like->ndim, like->size);
+    s.ndim = like->ndim;
+    memcpy(s.size, like->size, sizeof(int64_t) * (size_t)s.ndim);
+    tni_like_strides(&s, &like, 1);
+    return tn_announce_strided(f, k, dtype, s.ndim, s.size, s.stride);
+}
+
+/* Output k, new and with the result's strides, waits in given[k] for what run writes. */
+static bool frame_turn(tn_frame *f, int k) {
+    tn_tensor *made = f->out[k];
+    f->given[k] = made;
+    f->out[k] = NULL;
+    if (!tni_set_storage(f->block, made) ||
+        !tn_announce(f, k, (tn_dtype)made->dtype, made->ndim, made->size)) {
+        tni_drop(f->block, made);
+        return false;
+    }
+    frame_call(f)->redirected |= 1u << k;
+    return true;
+}
+
+TN_PRIV bool tni_announce_images(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                                 const tn_tensor *like, bool strided) {
+    int64_t stride[TN_MAX_DIMS], numel;
+    const bool moves = (f->row->forms & TN_MOVES) != 0;
+    strided = moves || (strided && !tni_elsewhere(f)) || f->meta;
+    if (ndim != like->ndim || !tni_like_channels_last(like) || !tni_numel_of(ndim, size, &numel) ||
+        (k < f->ngiven && !strided))
+        return tn_announce(f, k, dtype, ndim, size);
+    tni_channels_last(ndim, size, stride);
+    if (!tn_announce_strided(f, k, dtype, ndim, size, stride)) return false;
+    /* One channel, or images of one pixel, lie as row by row. */
+    return strided || f->elsewhere == TNI_IN_BATCH || f->out[k]->flags & TNI_CONTIGUOUS ||
+           frame_turn(f, k);
 }
 
 TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,

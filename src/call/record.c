@@ -147,10 +147,11 @@ TN_PRIV void tni_record_written(record_call *r, bool ok) {
     tn_frame *f = &r->f;
     if (ok) tni_bump_written(f);
     for (int k = f->ngiven; k < f->nout; k++) {
-        bool view = !f->out[k];
+        const tn_tensor *t = r->redirected >> k & 1 ? f->given[k] : f->out[k];
+        bool view = !t;
         for (int i = 0; i < f->nin && !view; i++)
-            view = f->in[i] && f->in[i]->storage == f->out[k]->storage;
-        if (!view) tni_fetch_add_relaxed(tni_version_of(f->out[k]), 1u);
+            view = f->in[i] && f->in[i]->storage == t->storage;
+        if (!view) tni_fetch_add_relaxed(tni_version_of(t), 1u);
     }
 }
 

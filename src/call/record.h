@@ -8,7 +8,7 @@ typedef struct record_call {
     struct record_call *next;
     tn_frame f;
     int64_t bytes, args_at, lists_at;
-    uint32_t redirected;     /* bit k: out[k] is copied into given[k] when the call has run */
+    uint32_t redirected;     /* of tni_call */
     struct tni_graph *graph; /* that begins with this call, or NULL */
 } record_call;
 

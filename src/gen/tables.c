@@ -79,7 +79,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d) = {tni_params_adaptive_avg_pool2d,
     &tni_defaults_adaptive_avg_pool2d, tni_names_adaptive_avg_pool2d,
     tni_needs_adaptive_avg_pool2d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool2d_args),
-    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 3};
+    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 3};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool2d_input_grad[] = {
@@ -95,8 +96,8 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad)
     = {tni_params_adaptive_avg_pool2d_input_grad, &tni_defaults_adaptive_avg_pool2d_input_grad,
     tni_names_adaptive_avg_pool2d_input_grad, tni_needs_adaptive_avg_pool2d_input_grad, 2, 1, 1, 0,
     sizeof(tn_adaptive_avg_pool2d_input_grad_args),
-    offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0,
-    0, 0}, 4};
+    offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 4};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool3d[] = {
@@ -140,7 +141,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_max_pool2d) = {tni_params_adaptive_max_pool2d,
     &tni_defaults_adaptive_max_pool2d, tni_names_adaptive_max_pool2d,
     tni_needs_adaptive_max_pool2d, 2, 1, 2, 0, sizeof(tn_adaptive_max_pool2d_args),
-    offsetof(tn_adaptive_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 7};
+    offsetof(tn_adaptive_max_pool2d_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 7};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_max_pool3d[] = {
@@ -611,7 +613,8 @@ static const uint64_t tni_needs_avg_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d) = {tni_params_avg_pool2d, &tni_defaults_avg_pool2d,
     tni_names_avg_pool2d, tni_needs_avg_pool2d, 7, 1, 1, 0, sizeof(tn_avg_pool2d_args),
-    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 37};
+    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 37};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d_input_grad[] = {
@@ -638,7 +641,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_input_grad,
     &tni_defaults_avg_pool2d_input_grad, tni_names_avg_pool2d_input_grad,
     tni_needs_avg_pool2d_input_grad, 8, 1, 1, 0, sizeof(tn_avg_pool2d_input_grad_args),
-    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 38};
+    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 38};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool3d[] = {
@@ -730,7 +734,7 @@ static const uint64_t tni_needs_batch_norm[] = {UINT64_C(0x60000000f), 0, 0, UIN
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm) = {tni_params_batch_norm, &tni_defaults_batch_norm,
     tni_names_batch_norm, tni_needs_batch_norm, 8, 5, 1, 2, sizeof(tn_batch_norm_args), UINT16_MAX,
-    TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 42};
+    TN_PROP_MUTATED | TN_PROP_IMAGES, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 42};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm_backward[] = {
@@ -749,8 +753,8 @@ static const uint64_t tni_needs_batch_norm_backward[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_backward,
     &tni_defaults_batch_norm_backward, tni_names_batch_norm_backward,
-    tni_needs_batch_norm_backward, 5, 5, 3, 0, sizeof(tn_batch_norm_backward_args), UINT16_MAX, 0,
-    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 43};
+    tni_needs_batch_norm_backward, 5, 5, 3, 0, sizeof(tn_batch_norm_backward_args), UINT16_MAX,
+    TN_PROP_IMAGES, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 43};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bce[] = {
@@ -1359,7 +1363,8 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 82};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 1, 2, 0, 0, 0, 0, 0},
+    82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -1384,7 +1389,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
+    TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_padding[] = {
@@ -1455,7 +1460,8 @@ static const uint64_t tni_needs_conv3d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d) = {tni_params_conv3d, &tni_defaults_conv3d,
     tni_names_conv3d, tni_needs_conv3d, 7, 3, 1, 0, sizeof(tn_conv3d_args),
-    offsetof(tn_conv3d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 86};
+    offsetof(tn_conv3d_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 1, 2, 0, 0, 0, 0, 0},
+    86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_input_grad[] = {
@@ -1480,7 +1486,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv3d_input_grad) = {tni_params_conv3d_input_grad,
     &tni_defaults_conv3d_input_grad, tni_names_conv3d_input_grad, tni_needs_conv3d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv3d_input_grad_args), offsetof(tn_conv3d_input_grad_args, out),
-    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 87};
+    TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv3d_padding[] = {
@@ -5603,7 +5609,8 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 345};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 345};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -5631,8 +5638,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_input_grad,
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
-    offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    346};
+    offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 1, 0, 0,
+    0, 0, 0, 0}, 346};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -5656,8 +5663,8 @@ static const uint64_t tni_needs_max_pool2d_pick[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
-    0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 347};
+    0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out),
+    TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 347};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_with_indices[] = {
@@ -5684,8 +5691,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_with_indices) = {tni_params_max_pool2d_with_indices,
     &tni_defaults_max_pool2d_with_indices, tni_names_max_pool2d_with_indices,
     tni_needs_max_pool2d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool2d_with_indices_args),
-    offsetof(tn_max_pool2d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    348};
+    offsetof(tn_max_pool2d_with_indices_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 348};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool3d[] = {
@@ -5733,8 +5740,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool3d_with_indices) = {tni_params_max_pool3d_with_indices,
     &tni_defaults_max_pool3d_with_indices, tni_names_max_pool3d_with_indices,
     tni_needs_max_pool3d_with_indices, 6, 1, 2, 0, sizeof(tn_max_pool3d_with_indices_args),
-    offsetof(tn_max_pool3d_with_indices_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    350};
+    offsetof(tn_max_pool3d_with_indices_args, out), TN_PROP_INTS | TN_PROP_IMAGES, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 350};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_unpool1d[] = {
@@ -7056,8 +7063,8 @@ static const uint64_t tni_needs_resample[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample) = {tni_params_resample, &tni_defaults_resample,
     tni_names_resample, tni_needs_resample, 6, 1, 1, 0, sizeof(tn_resample_args),
-    offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0},
-    435};
+    offsetof(tn_resample_args, out), TN_PROP_INTS | TN_PROP_WORDS | TN_PROP_IMAGES, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 435};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_resample_input_grad[] = {
@@ -7081,8 +7088,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_resample_input_grad) = {tni_params_resample_input_grad,
     &tni_defaults_resample_input_grad, tni_names_resample_input_grad,
     tni_needs_resample_input_grad, 7, 1, 1, 0, sizeof(tn_resample_input_grad_args),
-    offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 436};
+    offsetof(tn_resample_input_grad_args, out), TN_PROP_INTS | TN_PROP_WORDS | TN_PROP_IMAGES,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 436};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {

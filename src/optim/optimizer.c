@@ -383,7 +383,7 @@ static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_
     tn_tensor *number = k < o->nown ? NULL : TNI_IF(capturable, optim_begin_number(o, i, k), NULL);
     if (number || !tn_ok()) return number;
     return o->row->begin ? o->row->begin(options, p, k)
-                         : tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p));
+                         : tnp_zeros_like((tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE);
 }
 
 /* Makes the states that the options need and that do not exist yet; `made` notes them. */

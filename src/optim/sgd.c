@@ -1,5 +1,6 @@
 /* sgd.c - stochastic gradient descent with momentum (torch.optim.SGD). */
 #include "optim.h"
+#include "../api/ops/creation.h"
 #include "../api/ops/layers.h"
 
 /* torch's bounds; written so that NaN is refused as well. */
@@ -17,6 +18,12 @@ static bool sgd_check(const void *options) {
 /* Bit 0: the momentum buffer. */
 static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
+}
+/* As the gradient lies. */
+static tn_tensor *sgd_begin(const void *options, const tn_tensor *p, int k) {
+    (void)options;
+    (void)k;
+    return tnp_zeros_like(tn_grad_of(p), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 /* Lays the options out as seven lists of n numbers, one behind the other, and steps all parameters
  * in one call. first: the buffer is new and begins as the gradient. */
@@ -47,4 +54,5 @@ TN_OPTIMIZER(sgd,
              "weight_decay=0.0, "
              "bool nesterov=False, *, bool maximize=False)",
              TN_DOC(.example = "tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)"),
-             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
+             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .begin = sgd_begin,
+             .step = sgd_step)

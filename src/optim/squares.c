@@ -19,8 +19,8 @@ static bool adagrad_check(const void *options) {
 static tn_tensor *adagrad_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_adagrad_args *o = (const tn_optim_adagrad_args *)options;
     (void)k;
-    return tnp_full(tn_shape(p), tn_float(o->initial_accumulator_value), tn_dtype_of(p),
-                    tn_device_of(p));
+    return tnp_full_like((tn_tensor *)(uintptr_t)p, tn_float(o->initial_accumulator_value),
+                         TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool adagrad_step(tn_ostep *s) {
     enum { FACTORS = 5 };

@@ -1,9 +1,17 @@
 """Where elements lie: strides of gradients and of joined images, as torch 2.15 lays them out."""
 
+import json
+import pathlib
+import sys
+
 import pytest
 
 import tensorh as torch
 from tensorh.utils.data import default_collate
+
+DATA = pathlib.Path(__file__).with_name("data")
+sys.path.insert(0, str(DATA))
+import make_layouts  # noqa: E402
 
 
 def images(last=True):
@@ -115,3 +123,101 @@ def test_data_of_another_shape_since_the_call():
         with pytest.raises(RuntimeError, match="its data was replaced after the call that used it"):
             y.sum().backward()
         assert x.grad is None
+
+
+# Where the layout of a result is not torch's (docs/differences.md), and where only that of a
+# gradient which the backward passes on is not.
+RESULTS = {
+    "stack 2d", "stack 3d", "where 2d", "where 3d", "conv 3d", "conv biased 3d", "conv of last 3d",
+    "conv padded 3d", "conv_transpose 3d", "conv_transpose of last 3d",
+}  # fmt: skip
+GRADIENTS = {
+    "max_pool 3d", "max_pool places 2d", "max_pool places 3d", "adaptive_avg_pool 1 2d",
+    "adaptive_avg_pool 1 3d", "adaptive_max_pool 2d", "lp_pool 2d", "group_norm 2d",
+    "group_norm 3d", "roll 2d", "roll 3d", "pad replicate 2d", "pad replicate 3d", "bicubic 2d",
+    "nearest 3d", "nearest exact 3d", "grid_sample 2d",
+}  # fmt: skip
+ANSWERS = json.loads((DATA / "layouts.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def made():
+    return make_layouts.run(torch)
+
+
+@pytest.mark.parametrize("name", sorted(set(ANSWERS) - RESULTS))
+def test_images_lie_as_those_of_torch(made, name):
+    for inputs, answer in ANSWERS[name].items():
+        got, want = made[name][inputs].split(), answer.split()
+        assert got[0] == want[0], inputs
+        # of one channel or one pixel both layouts are the same memory
+        if got[0] == "refused" or inputs in ("one permuted", "permuted", "thin last", "point last"):
+            continue
+        assert got[2:] == want[2:], inputs
+        assert name in GRADIENTS or got == want, inputs
+
+
+@pytest.mark.parametrize("name", sorted(RESULTS))
+def test_images_that_lie_otherwise(made, name):
+    assert any(made[name][k].split()[0] != v.split()[0] for k, v in ANSWERS[name].items())
+
+
+@pytest.mark.parametrize("name", sorted(GRADIENTS))
+def test_gradients_that_lie_otherwise(made, name):
+    assert any(made[name][k] != v for k, v in ANSWERS[name].items())
+
+
+def test_images_of_meta_lie_as_those_of_the_cpu(made):
+    with torch.device("meta"):
+        meta = make_layouts.run(torch)
+    assert {k: v for k, v in meta.items() if v != made[k]} == {}
+
+
+POOLS = {
+    "max": lambda x: torch.nn.functional.max_pool2d(x, 3, 2, 1),
+    "max of pairs": lambda x: torch.nn.functional.max_pool2d(x, 2),
+    "max between rows of padding": lambda x: torch.nn.functional.max_pool2d(
+        x, 2, 1, 1, dilation=7),
+    "mean": lambda x: torch.nn.functional.avg_pool2d(x, 3, 2, 1),
+    "mean of what is inside": lambda x: torch.nn.functional.avg_pool2d(
+        x, 2, 3, 1, ceil_mode=True, count_include_pad=False),
+    "mean by a divisor": lambda x: torch.nn.functional.avg_pool2d(x, 2, divisor_override=3),
+    "adaptive mean": lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (3, 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("channels", [2, 67, 130])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+@pytest.mark.parametrize("name", POOLS)
+def test_pools_of_channels_last_images_have_the_bits_of_others(name, dtype, channels):
+    x = torch.randint(-2, 3, (2, channels, 7, 6)).to(dtype) / 3
+    x.view(-1)[::11], x.view(-1)[5::13], x.view(-1)[::97] = 0.0, -0.0, torch.nan
+    last = POOLS[name](x.to(memory_format=torch.channels_last))
+    rows = POOLS[name](x)
+    assert last.is_contiguous(memory_format=torch.channels_last) and not last.is_contiguous()
+    assert torch.equal(last.isnan(), rows.isnan())
+    assert torch.equal(last.nan_to_num(), rows.nan_to_num())
+    assert torch.equal(last.signbit() & ~last.isnan(), rows.signbit() & ~rows.isnan())
+    out = torch.empty_like(rows)
+    if name == "mean":
+        torch._C._nn.avg_pool2d(x.to(memory_format=torch.channels_last), 3, 2, 1, out=out)
+        assert out.is_contiguous() and torch.equal(out.nan_to_num(), rows.nan_to_num())
+
+
+def test_states_of_optimizers_lie_as_parameters_and_momentum_as_the_gradient():
+    p = torch.nn.Parameter(images())
+    for optimizer, key in ((torch.optim.Adam, "exp_avg"), (torch.optim.Adagrad, "sum")):
+        o = optimizer([p])
+        p.grad = images()
+        o.step()
+        assert o.state[p][key].stride() == p.stride()
+    o = torch.optim.SGD([p], momentum=0.9)
+    for grad, strides in ((images(), (60, 1, 15, 3)), (images(False), (60, 20, 5, 1))):
+        o = torch.optim.SGD([p], momentum=0.9)
+        p.grad = grad
+        before = p.detach().clone()
+        o.step()
+        assert o.state[p]["momentum_buffer"].stride() == strides
+        assert torch.equal(p, before - 0.001 * images())
+        o.step()
+        assert torch.equal(o.state[p]["momentum_buffer"], 0.9 * images() + images())

@@ -85,7 +85,7 @@ static void read_forms(row *r) {
     } names[] = {
         {"TN_OUT", TN_OUT},         {"TN_INPLACE", TN_INPLACE}, {"TN_SHAPE_ONLY", TN_SHAPE_ONLY},
         {"TN_ALIAS", TN_ALIAS},     {"TN_MOVES", TN_MOVES},     {"TN_ACROSS", TN_ACROSS},
-        {"TN_LEADING", TN_LEADING}, {"TN_DRAWS", TN_DRAWS}};
+        {"TN_LEADING", TN_LEADING}, {"TN_DRAWS", TN_DRAWS},     {"TN_IMAGES", TN_IMAGES}};
     const size_t count = sizeof names / sizeof *names;
     const char *at = row_field(r, "forms");
     while (at && *at) {

@@ -96,7 +96,8 @@ void put_tables(text *to, const row *r, const tni_schema *s, const char *gen, co
     put(&line, r->forms & TN_OUT ? "offsetof(tn_%s_args, out), " : "UINT16_MAX, ", r->name);
     put(&line, r->pointwise ? "%s, tni_loops_%s, {" : "%s, NULL, {",
         props_text(tni_schema_props(s) |
-                   (row_field(r, "verdict") ? (uint32_t)TN_PROP_VERDICT : 0u)),
+                   (row_field(r, "verdict") ? (uint32_t)TN_PROP_VERDICT : 0u) |
+                   (r->forms & TN_IMAGES ? (uint32_t)TN_PROP_IMAGES : 0u)),
         r->name);
     for (int i = 0; i < TNI_FIXED; i++) put(&line, "%s%d", i ? ", " : "", i < nfixed ? slot[i] : 0);
     put(&line, "}, %d};", r->index);

@@ -98,10 +98,16 @@ const char *flags_text(unsigned flags) {
     return bits_text(flags, names);
 }
 const char *props_text(uint32_t props) {
-    static const char *const names[] = {"TN_PROP_LISTS",        "TN_PROP_GENERATOR",
-                                        "TN_PROP_MUTATED",      "TN_PROP_INTS",
-                                        "TN_PROP_RETURNS_LIST", "TN_PROP_WORDS",
-                                        "TN_PROP_DOUBLE",       "TN_PROP_TRUTH",
-                                        "TN_PROP_VERDICT",      NULL};
+    static const char *const names[] = {"TN_PROP_LISTS",
+                                        "TN_PROP_GENERATOR",
+                                        "TN_PROP_MUTATED",
+                                        "TN_PROP_INTS",
+                                        "TN_PROP_RETURNS_LIST",
+                                        "TN_PROP_WORDS",
+                                        "TN_PROP_DOUBLE",
+                                        "TN_PROP_TRUTH",
+                                        "TN_PROP_VERDICT",
+                                        "TN_PROP_IMAGES",
+                                        NULL};
     return bits_text(props, names);
 }

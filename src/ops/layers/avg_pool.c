@@ -107,6 +107,37 @@ static void pool_avg_i64(const tni_pool_job *j, int64_t plane) {
         }
 }
 
+/* Line (image, p) where channels lie innermost, some channels at a time. */
+enum { POOL_CHANNELS = 64 };
+#define POOL_AVG_LINE(S, T)                                                        \
+    static void pool_avg_line_##S(const tni_pool_job *j, int64_t line) {           \
+        const tni_pool_shape *s = &j->s;                                           \
+        const int64_t c = s->planes;                                               \
+        const T *from = (const T *)j->from + line / s->oh * s->h * s->w * c;       \
+        T *to = (T *)j->to + line * s->ow * c;                                     \
+        const pool_window y = pool_y(s, line % s->oh);                             \
+        for (int64_t q = 0; q < s->ow; q++, to += c) {                             \
+            const pool_window x = pool_x(s, q), z = {0, 1, 1};                     \
+            const double divisor = pool_divisor(j, z, y, x);                       \
+            for (int64_t k = 0, n; k < c; k += n) {                                \
+                double sum[POOL_CHANNELS] = {0};                                   \
+                n = c - k < POOL_CHANNELS ? c - k : (int64_t)POOL_CHANNELS;        \
+                for (int64_t r = y.begin; r < y.end; r++)                          \
+                    for (int64_t i = x.begin; i < x.end; i++) {                    \
+                        const T *at = from + (r * s->w + i) * c + k;               \
+                        for (int64_t e = 0; e < n; e++) sum[e] += (double)at[e];   \
+                    }                                                              \
+                for (int64_t e = 0; e < n; e++) to[k + e] = (T)(sum[e] / divisor); \
+            }                                                                      \
+        }                                                                          \
+    }
+POOL_AVG_LINE(f32, float)
+POOL_AVG_LINE(f64, double)
+#undef POOL_AVG_LINE
+static void (*pool_avg_line_of(const tn_tensor *t))(const tni_pool_job *, int64_t) {
+    return t->dtype == TN_F32 ? pool_avg_line_f32 : pool_avg_line_f64;
+}
+
 static void (*pool_avg_of(const tn_tensor *t))(const tni_pool_job *, int64_t) {
     const int compute = tni_lanes_compute(t->dtype);
     return compute == TN_F32 ? pool_avg_f32 : compute == TN_F64 ? pool_avg_f64 : pool_avg_i64;
@@ -128,11 +159,12 @@ static bool avg_pool2d_shape(tn_frame *f, tni_pool_shape *s) {
 }
 static bool avg_pool2d_check(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
+    const bool lines = tni_pool_by_lines(f);
     tni_pool_shape s;
     return tni_pool_check_dtype(f, f->in[0], TNI_POOL_INT64) &&
            avg_pool_divisor(f, a->divisor_override) && avg_pool2d_shape(f, &s) &&
-           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+           (lines || tni_pool_scratch(f, f->in[0], s.size, s.ndim)) &&
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, f->in[0], lines);
 }
 static void avg_pool2d_run(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
@@ -141,6 +173,10 @@ static void avg_pool2d_run(tn_frame *f) {
     /* A divisor of 0 means: by the number of elements. */
     j.include_pad = a->count_include_pad;
     j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    if (tni_pool_lines(f, &j, pool_avg_line_of(f->in[0]))) {
+        TNI_PATH(pool_avg_lines);
+        return;
+    }
     j.plane = pool_avg_of(f->in[0]);
     TNI_PATH(pool_avg);
     tni_pool_through(f, &j);
@@ -174,7 +210,8 @@ TN_OPERATOR(
            .example = "tn_avg_pool2d(x, TN_DIMS(2, 2))",
            .differs = "parameter stride: [] there and None here: as the kernel",
            .python = "nn.functional.avg_pool2d"),
-    .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
+    .forms = TN_OUT | TN_IMAGES, .check = avg_pool2d_check, .run = avg_pool2d_run,
+    .grad = avg_pool2d_grad,
     .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
               "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]",
     .batched = TN_BATCHED(avg_pool2d_batched))
@@ -190,7 +227,8 @@ static bool avg_pool2d_input_grad_check(tn_frame *f) {
     return tni_pool_check_dtype(f, f->in[0], 0) && avg_pool_divisor(f, a->divisor_override) &&
            avg_pool2d_input_grad_shape(f, &s) && tni_pool_check_size(f, &s, f->in[0], "grad") &&
            tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n,
+                               a->input_size.at, f->in[0], false);
 }
 static void avg_pool2d_input_grad_run(tn_frame *f) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
@@ -217,8 +255,8 @@ TN_OPERATOR(
     "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     TN_DOC(.shapes = "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
            .example = "tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
-    .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
-    .grad = avg_pool2d_input_grad_grad,
+    .forms = TN_OUT | TN_IMAGES, .check = avg_pool2d_input_grad_check,
+    .run = avg_pool2d_input_grad_run, .grad = avg_pool2d_input_grad_grad,
     .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
               "divisor_override=3")
 
@@ -326,13 +364,14 @@ static bool adaptive_shape(tn_frame *f, tni_pool_shape *s, tn_ints input, tn_int
 }
 static bool adaptive_avg_pool2d_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
+    const bool lines = tni_pool_by_lines(f);
     tni_pool_shape s;
     const int also =
         f->in[0]->numel ? TNI_POOL_COMPLEX : TNI_POOL_COMPLEX | TNI_POOL_INT64; /* as torch */
     return tni_pool_check_dtype(f, f->in[0], also) &&
            adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size, "output_size") &&
-           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+           (lines || tni_pool_scratch(f, f->in[0], s.size, s.ndim)) &&
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, f->in[0], lines);
 }
 static void adaptive_avg_pool2d_run(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
@@ -340,6 +379,7 @@ static void adaptive_avg_pool2d_run(tn_frame *f) {
     if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size, "output_size")) return;
     j.include_pad = false;
     j.divisor = 0;
+    if (tni_pool_lines(f, &j, pool_avg_line_of(f->in[0]))) return;
     j.plane = pool_avg_of(f->in[0]);
     TNI_PATH(pool_adaptive);
     tni_pool_through(f, &j);
@@ -368,8 +408,8 @@ TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output
                              "W') or (C, H', W')",
                    .example = "tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1))",
                    .python = "nn.functional.adaptive_avg_pool2d"),
-            .forms = TN_OUT, .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run,
-            .grad = adaptive_avg_pool2d_grad,
+            .forms = TN_OUT | TN_IMAGES, .check = adaptive_avg_pool2d_check,
+            .run = adaptive_avg_pool2d_run, .grad = adaptive_avg_pool2d_grad,
             .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]",
             .batched = TN_BATCHED(adaptive_avg_pool2d_batched))
 
@@ -387,7 +427,8 @@ static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
     return tni_pool_check_dtype(f, f->in[0], TNI_POOL_COMPLEX) &&
            adaptive_avg_pool2d_input_grad_shape(f, &s) &&
            tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n,
+                               a->input_size.at, f->in[0], false);
 }
 static void adaptive_avg_pool2d_input_grad_run(tn_frame *f) {
     tni_pool_job j;
@@ -407,6 +448,6 @@ TN_OPERATOR(adaptive_avg_pool2d_input_grad,
             "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
             TN_DOC(.shapes = "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
                    .example = "tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8))"),
-            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check,
+            .forms = TN_OUT | TN_IMAGES, .check = adaptive_avg_pool2d_input_grad_check,
             .run = adaptive_avg_pool2d_input_grad_run, .grad = adaptive_avg_pool2d_input_grad_grad,
             .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")

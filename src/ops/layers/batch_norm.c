@@ -30,9 +30,18 @@ static bool batch_columns(const tn_tensor *x) {
     return batch_last(x) || x->numel == x->size[0] * x->size[1];
 }
 static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_last(x); }
+/* As x lies, where sizes of 1 have the strides of channels-last images. */
 static bool batch_announce(tn_frame *f, const tn_tensor *x) {
-    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype)
-                         : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
+    const bool images = x->ndim == 4 || x->ndim == 5;
+    int64_t stride[5] = {0};
+    bool same = images && batch_last(x);
+    if (x->flags & TNI_CONTIGUOUS) return tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
+    if (!batch_last(x))
+        return tni_announce_images(f, 0, (tn_dtype)x->dtype, x->ndim, x->size, x, false);
+    if (images) tni_channels_last(x->ndim, x->size, stride);
+    for (int d = 0; same && d < x->ndim; d++) same = x->size[d] == 1 || x->stride[d] == stride[d];
+    return tn_announce_strided(f, 0, (tn_dtype)x->dtype, x->ndim, x->size,
+                               same ? stride : x->stride);
 }
 
 /* The layout of x as n x channels x run, in the order of memory. */
@@ -353,7 +362,7 @@ TN_OPERATOR(
     TN_DOC(.shapes = "input (N, C, *), the others (C) -> as input",
            .example = "tn_batch_norm(x, mean, var, .training = true)",
            .python = "nn.functional.batch_norm"),
-    .saves = "mean, rstd",
+    .forms = TN_IMAGES, .saves = "mean, rstd",
     .needs = "input:input,weight,running_mean,running_var,mean,rstd "
              "weight:input,weight,running_mean,running_var,mean,rstd",
     .check = batch_norm_check, .run = batch_norm_run, .grad = batch_norm_grad,
@@ -506,7 +515,7 @@ TN_OPERATOR(batch_norm_backward,
             TN_DOC(.shapes = "grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, "
                              "grad_weight, grad_bias",
                    .example = "tn_batch_norm_backward(d, x, weight, mean, rstd)"),
-            .check = batch_norm_backward_check, .run = batch_norm_backward_run,
+            .forms = TN_IMAGES, .check = batch_norm_backward_check, .run = batch_norm_backward_run,
             .domain = "rstd:0.5..1.5",
             .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 "
                       "(3,2,70,70):f32 None (2):f32 (2):f32 | (300,70):f32 (300,70):f32 (70):f32 "

@@ -290,6 +290,11 @@ static bool cv_forward_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tn
     return r->fits;
 }
 
+/* A result lies channels-last if one of both factors does. */
+static const tn_tensor *cv_like(const tn_frame *f) {
+    return f->in[tni_like_channels_last(f->in[1]) ? 1 : 0];
+}
+
 TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s) {
     const tn_tensor *bias = f->in[2];
     char has[160];
@@ -304,7 +309,7 @@ TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s) {
     if (!tni_cv_is_plain(f->in[0])) cv_forward_lay(f, s, &p, &r);
     return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->o * s->od * s->oh * s->ow)
                                       : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size, cv_like(f), false);
 }
 
 /* a (og, taps) is weight as it is; c (image, og, pixels) the output. All of a group, which cv_task
@@ -446,7 +451,7 @@ TN_OPERATOR(conv2d,
                              "bias (O) -> (N, O, H', W') or (O, H', W')",
                    .example = "tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1))",
                    .python = "nn.functional.conv2d"),
-            .forms = TN_OUT, .autocast = TN_LOWER, .needs = "input:weight weight:input",
+            .forms = TN_OUT | TN_IMAGES, .autocast = TN_LOWER, .needs = "input:weight weight:input",
             .check = conv2d_check, .run = conv2d_run, .grad = conv2d_grad,
             .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None "
                       "stride=[2,3] padding=[1,0] | "
@@ -627,7 +632,7 @@ TN_PRIV bool tni_cv_input_check(tn_frame *f, const tni_cv_shape *s) {
     if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, s, &p, &r);
     return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->c * s->d * s->h * s->w)
                                       : tni_cv_ask(f, &r)) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size, cv_like(f), false);
 }
 TN_PRIV void tni_cv_input_run(tn_frame *f, const tni_cv_shape *s) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
@@ -704,8 +709,8 @@ TN_OPERATOR(
     TN_DOC(.shapes = "grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) "
                      "-> input_size",
            .example = "tn_conv2d_input_grad(d, w, TN_DIMS(1, 3, 8, 8))"),
-    .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
-    .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
+    .forms = TN_OUT | TN_IMAGES, .needs = "grad:weight weight:grad",
+    .check = conv2d_input_grad_check, .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
     .sample =
         "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
         "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | "

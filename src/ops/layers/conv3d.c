@@ -38,7 +38,7 @@ TN_OPERATOR(conv3d,
                              "kH, kW), bias (O) -> (N, O, D', H', W') or (O, D', H', W')",
                    .example = "tn_conv3d(x, w, .padding = TN_DIMS(1))",
                    .python = "nn.functional.conv3d"),
-            .forms = TN_OUT, .autocast = TN_LOWER, .needs = "input:weight weight:input",
+            .forms = TN_OUT | TN_IMAGES, .autocast = TN_LOWER, .needs = "input:weight weight:input",
             .check = conv3d_check, .run = conv3d_run, .grad = conv3d_grad,
             .sample = "(2,2,4,3,5) (3,2,2,3,2) (3) padding=[1] | (1,2,5,4,4) (2,2,3,2,2) None "
                       "stride=[2,1,2] padding=[1,0,1] | (4,5,3,4) (4,2,2,2,2) (4) dilation=[2,1,1] "
@@ -79,8 +79,8 @@ TN_OPERATOR(
     TN_DOC(.shapes = "grad (N, O, D', H', W'), weight (O, C / groups, kD, kH, kW), input_size (N, "
                      "C, D, H, W) -> input_size",
            .example = "tn_conv3d_input_grad(d, w, TN_DIMS(1, 3, 4, 8, 8))"),
-    .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv3d_input_grad_check,
-    .run = conv3d_input_grad_run, .grad = conv3d_input_grad_grad,
+    .forms = TN_OUT | TN_IMAGES, .needs = "grad:weight weight:grad",
+    .check = conv3d_input_grad_check, .run = conv3d_input_grad_run, .grad = conv3d_input_grad_grad,
     .sample = "(2,3,5,3,6) (3,2,2,3,2) [2,2,4,3,5] padding=[1] | (1,2,3,3,3) (2,2,3,2,2) "
               "[1,2,5,4,4] [2,1,2] [1,0,1] | (4,3,2,3) (4,2,2,2,2) [4,5,3,4] dilation=[2,1,1] "
               "groups=2 | (1,3,2,2,2) (3,2,1,1,1) [1,2,3,4,4] [2] | (1,19,3,4,5) (19,17,3,3,3) "

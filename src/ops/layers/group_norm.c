@@ -5,6 +5,7 @@
 #include "../../api/ops/reduction.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
+#include "../shape/copy.h"
 
 static bool group_half(const tn_tensor *x) { return x->dtype == TN_F16 || x->dtype == TN_BF16; }
 static tn_tensor *group_wide(tn_tensor *x) {
@@ -67,7 +68,7 @@ static bool group_norm_compose(tn_frame *f) {
         y = weight ? tnp_mul(y, weight) : tnp_add(y, bias, 1);
     else if (!x->numel)
         y = tnp_mul_scalar(y, tn_int(1));
-    return (f->out[0] = group_narrow(y, x)) != NULL;
+    return (f->out[0] = tni_images_as(group_narrow(y, x), x)) != NULL;
 }
 /* Normalises each group of channels of each sample, then scales and shifts each channel.
  * Y. Wu and K. He, Group Normalization, 2018. */

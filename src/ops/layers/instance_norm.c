@@ -53,7 +53,7 @@ static bool instance_norm_compose(tn_frame *f) {
     if (!tni_mul(n, c, &size[1])) return tn_fail(f, TN_MEMORY, "the input is too large");
     mean = instance_each(a->running_mean, n);
     var = instance_each(a->running_var, n);
-    y = tnp_batch_norm(tnp_reshape(x, tni_ints(size, x->ndim)), mean, var,
+    y = tnp_batch_norm(tnp_reshape(tnp_contiguous(x), tni_ints(size, x->ndim)), mean, var,
                        instance_each(a->weight, n), instance_each(a->bias, n), true, a->momentum,
                        a->eps);
     f->out[0] = tnp_reshape(y, tni_sizes(x));

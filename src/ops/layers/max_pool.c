@@ -111,6 +111,28 @@ POOL_ROWS(f32, float)
 POOL_ROWS(f64, double)
 #undef POOL_ROWS
 
+/* Line (image, p) where channels lie innermost: a window is a row of channels with its taps. */
+#define POOL_LINE(S, T)                                                                       \
+    static void pool_line_##S(const tni_pool_job *j, int64_t line) {                          \
+        const tni_pool_shape *s = &j->s;                                                      \
+        const int64_t c = s->planes, y = line % s->oh * s->sh - s->ph;                        \
+        const T *from = (const T *)j->from + line / s->oh * s->h * s->w * c;                  \
+        const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);                            \
+        T *to = (T *)j->to + line * s->ow * c;                                                \
+        for (int64_t q = 0; q < s->ow; q++, to += c) {                                        \
+            const int64_t x = q * s->sw - s->pw;                                              \
+            const pool_part cols = pool_inside(x, s->dw, s->kw, s->w);                        \
+            tni_pool_row r = {c, 1, cols.end - cols.begin, s->dw * c, true};                  \
+            const bool none = rows.begin >= rows.end || cols.begin >= cols.end;               \
+            for (int64_t i = 0; none && i < c; i++) to[i] = (T)-INFINITY;                     \
+            for (int64_t i = rows.begin; !none && i < rows.end; i++, r.fresh = false)         \
+                j->row(to, from + ((y + i * s->dh) * s->w + x + cols.begin * s->dw) * c, &r); \
+        }                                                                                     \
+    }
+POOL_LINE(f32, float)
+POOL_LINE(f64, double)
+#undef POOL_LINE
+
 /* Windows of 2 x 2 side by side that need no padding: the kernel's case. */
 static bool pool_is_pairs(const tni_pool_shape *s) {
     return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
@@ -179,10 +201,11 @@ static bool max_pool2d_shape(tn_frame *f, tni_pool_shape *s) {
                              a->dilation, a->ceil_mode);
 }
 static bool max_pool2d_check(tn_frame *f) {
+    const bool lines = !f->recording && tni_pool_by_lines(f);
     tni_pool_shape s;
     return tni_pool_check_dtype(f, f->in[0], TNI_POOL_INTEGERS) && max_pool2d_shape(f, &s) &&
-           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
+           (lines || tni_pool_scratch(f, f->in[0], s.size, s.ndim)) &&
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, f->in[0], lines) &&
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
 }
 static void max_pool2d_run(tn_frame *f) {
@@ -194,6 +217,11 @@ static void max_pool2d_run(tn_frame *f) {
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
     j.index_to = f->nout > 1 ? tni_bytes_at(f->out[1]) : NULL; /* in a replay, too */
     j.plane = compute == TN_F32 ? pool_max_f32 : compute == TN_F64 ? pool_max_f64 : pool_max_i64;
+    j.row = compute == TN_F32 ? TNI_K(kernels, max_pool_row_f32) : TNI_K(kernels, max_pool_row_f64);
+    if (!j.index_to && tni_pool_lines(f, &j, compute == TN_F32 ? pool_line_f32 : pool_line_f64)) {
+        TNI_PATH(pool_max_lines);
+        return;
+    }
     /* The kernel gives the same places as the loop. */
     if (compute == TN_F32 && pool_is_pairs(&j.s)) {
         TNI_PATH(pool_max_pairs);
@@ -201,8 +229,6 @@ static void max_pool2d_run(tn_frame *f) {
     } else if (!j.index_to && compute != TN_I64) {
         TNI_PATH(pool_max_rows);
         j.plane = compute == TN_F32 ? pool_rows_f32 : pool_rows_f64;
-        j.row =
-            compute == TN_F32 ? TNI_K(kernels, max_pool_row_f32) : TNI_K(kernels, max_pool_row_f64);
     } else {
         TNI_PATH(pool_max);
     }
@@ -235,8 +261,8 @@ TN_OPERATOR(max_pool2d,
             TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
                    .example = "tn_max_pool2d(x, TN_DIMS(2, 2))",
                    .differs = "parameter stride: [] there and None here: as the kernel"),
-            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check,
-            .run = max_pool2d_run, .grad = max_pool2d_grad,
+            .forms = TN_OUT | TN_IMAGES, .saves = "indices", .needs = "indices",
+            .check = max_pool2d_check, .run = max_pool2d_run, .grad = max_pool2d_grad,
             .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
                       "stride=[2,1] padding=[1,0] | (1,2,9,8) "
                       "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
@@ -276,7 +302,8 @@ static bool max_pool2d_input_grad_check(tn_frame *f) {
            tni_pool_check_size(f, &s, f->in[0], "grad") &&
            tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            pool_check_indices(f, &s, f->in[1]) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n,
+                               a->input_size.at, f->in[0], false);
 }
 static void max_pool2d_input_grad_run(tn_frame *f) {
     /* Windows that overlap add to one element in the order of the windows. */
@@ -311,7 +338,7 @@ TN_OPERATOR(
     TN_DOC(.shapes =
                "grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size",
            .example = "tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
-    .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
+    .forms = TN_OUT | TN_IMAGES, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
     .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
     .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
               "(2,2,4,6) (2,2,4,6):u8<6 "
@@ -326,7 +353,7 @@ static bool max_pool2d_pick_check(tn_frame *f) {
     tni_pool_shape s;
     return tni_pool_check_dtype(f, f->in[0], 0) && max_pool2d_pick_shape(f, &s) &&
            tni_pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, f->in[0], false);
 }
 static void max_pool2d_pick_run(tn_frame *f) {
     tni_pool_job j;
@@ -353,7 +380,7 @@ TN_OPERATOR(max_pool2d_pick,
             "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
             TN_DOC(.shapes = "self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
                    .example = "tn_max_pool2d_pick(x, index, TN_DIMS(2, 2))"),
-            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
+            .forms = TN_OUT | TN_IMAGES, .needs = "self:indices", .check = max_pool2d_pick_check,
             .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
             .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0] "
                       "| (1,4,5) (1,2,2):u8<4 [2,2]")

@@ -2,6 +2,7 @@
  * of scatter. */
 #include "../../call/arguments.h"
 #include "../../call/rowform.h"
+#include "../shape/copy.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/layers.h"
@@ -87,7 +88,8 @@ static bool unpool_compose(tn_frame *f, const unpool_call *c) {
         y = tnp_scatter(y, 1, at, x);
     else
         y = tnp_scatter(y, 1, tnp_narrow(at, 1, 0, 0), tnp_narrow(x, 1, 0, 0));
-    return (f->out[0] = tnp_reshape(y, tni_ints(size, c->x->ndim))) != NULL;
+    y = tnp_reshape(y, tni_ints(size, c->x->ndim));
+    return (f->out[0] = c->dims == 2 ? tni_images_as(y, c->x) : y) != NULL;
 }
 #define UNPOOL(name, dims)                                                                        \
     static bool name##_compose(tn_frame *f) {                                                     \

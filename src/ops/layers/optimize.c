@@ -16,6 +16,7 @@ typedef struct opt_task {
     tn_tensor *t[OPT_STATES];
     int n; /* tensors of t in use */
     int dtype;
+    bool alike; /* all lie without gaps in one order of elements */
     /* steps n elements of each, all of dtype `compute` */
     void (*step)(const tni_kernels *k, int compute, void *const *at, int64_t n, const void *how);
     const void *how; /* tni_adam, tni_sgd, opt_ruled */
@@ -61,12 +62,11 @@ static void opt_block(void *arg, int64_t b) {
     int64_t i = b * OPT_TILE,
             n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
     int compute = tni_lanes_compute(o->dtype);
-    bool direct = compute == o->dtype;
+    const bool direct = compute == o->dtype && o->alike;
     void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
     float room[OPT_STATES][OPT_TILE];
     double wide[OPT_STATES][OPT_TILE / 4];
-    /* In place if all are contiguous and of the compute type; otherwise through tiles. */
-    for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
+    /* In place if all lie alike and are of the compute type; otherwise through tiles. */
     if (direct) {
         TNI_PATH(optimizer_in_place);
         for (int k = 0; k < o->n; k++)
@@ -91,9 +91,17 @@ static void opt_block(void *arg, int64_t b) {
     }
 }
 
+/* Whether a lies as b, which has the same sizes and no gaps. */
+static bool opt_lies_as(const tn_tensor *a, const tn_tensor *b) {
+    for (int d = 0; d < a->ndim; d++)
+        if (a->size[d] != 1 && a->stride[d] != b->stride[d]) return false;
+    return true;
+}
 static void opt_run(opt_task *o) {
     int64_t numel = o->t[0]->numel;
     o->dtype = o->t[0]->dtype;
+    o->alike = tni_is_dense(o->t[0]);
+    for (int k = 1; k < o->n && o->alike; k++) o->alike = !o->t[k] || opt_lies_as(o->t[k], o->t[0]);
     if (numel) tni_lanes_spread(o->context, (numel + OPT_TILE - 1) / OPT_TILE, numel, opt_block, o);
 }
 

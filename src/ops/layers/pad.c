@@ -55,9 +55,8 @@ static bool pad_sizes(tn_frame *f, const tn_tensor *self, tn_ints pad, tni_shape
 /* Announces the result: channels-last as self, or row-major. */
 static bool pad_announce(tn_frame *f, tni_shape *s, bool keeps) {
     const tn_tensor *self = f->in[0];
-    tni_row_major(s->ndim, s->size, s->stride);
-    if (keeps && tni_like_channels_last(self)) tni_channels_last(s->ndim, s->size, s->stride);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s->ndim, s->size, s->stride);
+    return keeps ? tni_announce_images(f, 0, (tn_dtype)self->dtype, s->ndim, s->size, self, true)
+                 : tn_announce(f, 0, (tn_dtype)self->dtype, s->ndim, s->size);
 }
 
 /* --- by a number ------------------------------------------------------------------------------ */
@@ -376,10 +375,8 @@ static tn_tensor *pad_cropped(tn_tensor *x, tn_ints less) {
 }
 /* A copy of a view, channels-last as it, or row-major. */
 static tn_tensor *pad_dense(tn_tensor *x) {
-    const bool last = x && tni_like_channels_last(x);
-    if (last && x->ndim == 4) return tnp_clone(x, TN_MEMORY_FORMAT_CHANNELS_LAST);
-    return tnp_clone(x,
-                     last ? TN_MEMORY_FORMAT_CHANNELS_LAST_3D : TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    return x && tni_like_channels_last(x) ? tni_images_as(x, x)
+                                          : tnp_clone(x, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
 }
 static tn_tensor *pad_edges(tn_tensor *x, tn_ints pad, pad_way mode) {
     if (mode == PAD_REFLECT) return tnp_reflection_pad(x, pad);

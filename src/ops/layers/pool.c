@@ -216,6 +216,42 @@ static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 
+/* Channels innermost, without gaps. */
+static bool pool_is_last(const tn_tensor *t) {
+    int64_t stride[4];
+    if (t->ndim != 4 || !tni_is_float(t->dtype) || t->dtype != tni_lanes_compute(t->dtype))
+        return false;
+    tni_channels_last(4, t->size, stride);
+    for (int d = 0; d < 4; d++)
+        if (t->size[d] != 1 && t->stride[d] != stride[d]) return false;
+    return true;
+}
+TN_PRIV bool tni_pool_by_lines(const tn_frame *f) {
+    const tn_tensor *x = f->in[0];
+    return x->device == TN_CPU && !(x->flags & TNI_CONTIGUOUS) && pool_is_last(x) &&
+           tni_like_channels_last(x);
+}
+static void pool_line_task(void *arg, int64_t i) {
+    const tni_pool_job *j = (const tni_pool_job *)arg;
+    const int64_t lines = j->s.size[0] * j->s.oh;
+    for (int64_t n = i * j->each; n < (i + 1) * j->each && n < lines; n++) j->line(j, n);
+}
+TN_PRIV bool tni_pool_lines(tn_frame *f, tni_pool_job *j,
+                            void (*line)(const tni_pool_job *j, int64_t line)) {
+    tni_pool_shape *s = &j->s;
+    if (!tni_pool_by_lines(f) || !pool_is_last(f->out[0])) return false;
+    j->line = line;
+    s->planes = f->in[0]->size[1];
+    j->from = tni_bytes_at(f->in[0]);
+    j->to = tni_bytes_at(f->out[0]);
+    if (!f->out[0]->numel) return true;
+    /* A task makes about 2^15 elements. */
+    j->each = (1 << 15) / (s->ow * s->planes) + 1;
+    tni_parallel(f->block->context, (s->size[0] * s->oh + j->each - 1) / j->each, pool_line_task,
+                 j);
+    return true;
+}
+
 TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j) {
     /* The loops know planes alone: those of parts are as many again. */
     void *room = pool_second(f, f->in[0]);

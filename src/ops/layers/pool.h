@@ -48,9 +48,18 @@ typedef struct tni_pool_job {
     void *index_to;
     bool bytes, include_pad;
     double divisor; /* 0: by the count */
-    int64_t each;   /* planes a task */
+    int64_t each;   /* planes or lines a task */
     void (*plane)(const struct tni_pool_job *j, int64_t plane);
+    void (*line)(const struct tni_pool_job *j, int64_t line); /* tni_pool_lines sets it */
 } tni_pool_job;
+
+/* Whether in[0] are images whose channels lie innermost without gaps: a row that has a loop over
+ * lines takes them as they lie, needs no scratch, and makes a result that lies so. */
+TN_PRIV bool tni_pool_by_lines(const tn_frame *f);
+/* If in[0] and out[0] are such images: runs `line` for each line (image, row) of the result, of
+ * which it makes all channels; s.planes is their number. False: they are not. */
+TN_PRIV bool tni_pool_lines(tn_frame *f, tni_pool_job *j,
+                            void (*line)(const tni_pool_job *j, int64_t line));
 
 /* Runs j over in[0], whose copy comes first in the scratch, into out[0]. */
 TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j);

@@ -98,11 +98,15 @@ static bool places_adaptive(tn_frame *f, places_shape *s, int dims, tn_ints size
     places_out(s);
     return true;
 }
-static bool places_check(tn_frame *f, const places_shape *s, int also) {
-    return tni_pool_check_dtype(f, f->in[0], also) &&
-           tni_pool_scratch(f, f->in[0], s->size, s->ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size) &&
-           tn_announce(f, 1, TN_I64, s->ndim, s->size);
+/* keeps: images that lie channels-last make such results. */
+static bool places_check(tn_frame *f, const places_shape *s, int also, bool keeps) {
+    const tn_tensor *x = f->in[0];
+    if (!tni_pool_check_dtype(f, x, also) || !tni_pool_scratch(f, x, s->size, s->ndim))
+        return false;
+    return keeps ? tni_announce_images(f, 0, (tn_dtype)x->dtype, s->ndim, s->size, x, false) &&
+                       tni_announce_images(f, 1, TN_I64, s->ndim, s->size, x, false)
+                 : tn_announce(f, 0, (tn_dtype)x->dtype, s->ndim, s->size) &&
+                       tn_announce(f, 1, TN_I64, s->ndim, s->size);
 }
 
 /* --- loops ------------------------------------------------------------------------------------ */
@@ -217,7 +221,7 @@ static void places_grad(tn_gradient *g, int dims) {
     }                                                                                   \
     static bool name##_check(tn_frame *f) {                                             \
         places_shape s;                                                                 \
-        return name##_shape(f, &s) && places_check(f, &s, TNI_POOL_INTEGERS);           \
+        return name##_shape(f, &s) && places_check(f, &s, TNI_POOL_INTEGERS, true);     \
     }                                                                                   \
     PLACES_RUN(name, dims)
 #define PLACES_RUN(name, dims)              \
@@ -253,7 +257,7 @@ TN_OPERATOR(max_pool2d_with_indices,
                              "(C, H', W')",
                    .example = "tn_result_indices m = "
                               "tn_max_pool2d_with_indices(x, TN_DIMS(2, 2));"),
-            .forms = TN_OUT, .needs = "indices", .check = max_pool2d_with_indices_check,
+            .forms = TN_OUT | TN_IMAGES, .needs = "indices", .check = max_pool2d_with_indices_check,
             .run = max_pool2d_with_indices_run, .grad = max_pool2d_with_indices_grad,
             .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (2,2,7,7) [3,2] stride=[2,1] padding=[1,0] "
                       "| (1,2,9,8) [2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | "
@@ -271,7 +275,7 @@ TN_OPERATOR(max_pool3d_with_indices,
                              "H', W') or (C, D', H', W')",
                    .example = "tn_result_indices m = "
                               "tn_max_pool3d_with_indices(x, TN_DIMS(2));"),
-            .forms = TN_OUT, .needs = "indices", .check = max_pool3d_with_indices_check,
+            .forms = TN_OUT | TN_IMAGES, .needs = "indices", .check = max_pool3d_with_indices_check,
             .run = max_pool3d_with_indices_run, .grad = max_pool3d_with_indices_grad,
             .sample = "(2,3,4,6,4) [2] | (2,5,4,7) [3,2,2] stride=[2,1,2] padding=[1,0,1] | "
                       "(1,2,5,5,6) [2,3,2] dilation=[2,1,3] | (1,2,5,4,3) [2] ceil_mode=True | "
@@ -300,15 +304,15 @@ TN_OPERATOR(max_pool3d,
 
 /* --- adaptive windows ------------------------------------------------------------------------- */
 
-#define PLACES_ADAPTIVE(name, dims)                           \
-    static bool name##_shape(tn_frame *f, places_shape *s) {  \
-        TN_ARGS(name, a, f);                                  \
-        return places_adaptive(f, s, dims, a->output_size);   \
-    }                                                         \
-    static bool name##_check(tn_frame *f) {                   \
-        places_shape s;                                       \
-        return name##_shape(f, &s) && places_check(f, &s, 0); \
-    }                                                         \
+#define PLACES_ADAPTIVE(name, dims)                                      \
+    static bool name##_shape(tn_frame *f, places_shape *s) {             \
+        TN_ARGS(name, a, f);                                             \
+        return places_adaptive(f, s, dims, a->output_size);              \
+    }                                                                    \
+    static bool name##_check(tn_frame *f) {                              \
+        places_shape s;                                                  \
+        return name##_shape(f, &s) && places_check(f, &s, 0, dims == 2); \
+    }                                                                    \
     PLACES_RUN(name, dims)
 
 PLACES_ADAPTIVE(adaptive_max_pool1d, 1)
@@ -333,7 +337,7 @@ TN_OPERATOR(adaptive_max_pool2d,
                              "indices: (N, C, H', W') or (C, H', W')",
                    .example = "tn_result_indices m = tn_adaptive_max_pool2d(x, "
                               "TN_DIMS(2));"),
-            .forms = TN_OUT, .needs = "indices", .check = adaptive_max_pool2d_check,
+            .forms = TN_OUT | TN_IMAGES, .needs = "indices", .check = adaptive_max_pool2d_check,
             .run = adaptive_max_pool2d_run, .grad = adaptive_max_pool2d_grad,
             .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]")
 
@@ -389,7 +393,7 @@ static bool fractional_check(tn_frame *f, const places_shape *s) {
                        "Expect random_samples to have shape (N, C, %d) like the planes, got %s",
                        s->dims, tni_shape_text(has, sizeof has, random->ndim, random->size));
     for (int i = 0; i < 3; i++) starts += s->axis[i].out;
-    return places_check(f, s, 0) &&
+    return places_check(f, s, 0, false) &&
            (tni_mul(starts, s->planes, &starts) ||
             tn_fail(f, TN_MEMORY, "the input is too large")) &&
            tn_scratch(f, starts, (int64_t)sizeof(int64_t));

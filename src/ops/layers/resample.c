@@ -270,7 +270,10 @@ static bool rs_check(tn_frame *f, const rs_shape *s, const rs_options *o, const 
     return tni_pool_check_dtype(f, f->in[0],
                                 o->mode == TN_RESIZE_MODE_AREA ? TNI_POOL_COMPLEX : 0) &&
            tni_pool_scratch(f, f->in[0], size, s->ndim) && tn_scratch(f, bytes, 1) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size);
+           (o->mode == TN_RESIZE_MODE_AREA && s->ndim == 5 && size[2] * size[3] * size[4] != 1
+                ? tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size)
+                : tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size, f->in[0],
+                                      false));
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -308,8 +311,8 @@ TN_OPERATOR(resample,
             "align_corners=False, bool antialias=False) -> Tensor",
             TN_DOC(.shapes = "self (*, sizes), size of 1 to 3 -> (*, size)",
                    .example = "tn_resample(x, TN_DIMS(16, 16))"),
-            .forms = TN_OUT | TN_LEADING, .autocast = TN_WIDE_CUDA, .check = resample_check,
-            .run = resample_run, .grad = resample_grad_row,
+            .forms = TN_OUT | TN_IMAGES | TN_LEADING, .autocast = TN_WIDE_CUDA,
+            .check = resample_check, .run = resample_run, .grad = resample_grad_row,
             .sample = "(2,3,4,5) [7,3] | (2,3,5) [8] mode=nearest | (1,2,6,7) [4,9] mode=bicubic "
                       "align_corners=True | (1,2,3,4,3) [5,2,4] mode=trilinear | (1,2,9,11) [4,5] "
                       "mode=bilinear antialias=True | (2,9,8) [4,12] mode=bicubic antialias=True | "
@@ -358,8 +361,8 @@ TN_OPERATOR(resample_input_grad,
             "ResizeMode mode=linear, bool align_corners=False, bool antialias=False) -> Tensor",
             TN_DOC(.shapes = "grad (*, size), input_size (*, sizes) -> input_size",
                    .example = "tn_resample_input_grad(d, TN_DIMS(1, 3, 8, 8), 2)"),
-            .forms = TN_OUT, .check = resample_input_grad_check, .run = resample_input_grad_run,
-            .grad = resample_input_grad_grad,
+            .forms = TN_OUT | TN_IMAGES, .check = resample_input_grad_check,
+            .run = resample_input_grad_run, .grad = resample_input_grad_grad,
             .sample = "(2,3,7,3) [2,3,4,5] 2 | (2,3,8) [2,3,5] 1 mode=nearest | (1,2,4,9) "
                       "[1,2,6,7] 2 mode=bicubic align_corners=True | (1,2,4,5) [1,2,9,11] 2 "
                       "mode=bilinear antialias=True | (1,2,3,4) [1,2,5,7] 2 mode=area | (1,3) "

@@ -7,9 +7,8 @@
 /* Announces the result, channels-last as self if it may be so. */
 static bool shuffle_announce(tn_frame *f, tni_shape *s, bool keeps) {
     const tn_tensor *self = f->in[0];
-    tni_row_major(s->ndim, s->size, s->stride);
-    if (keeps && tni_like_channels_last(self)) tni_channels_last(s->ndim, s->size, s->stride);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s->ndim, s->size, s->stride);
+    return keeps ? tni_announce_images(f, 0, (tn_dtype)self->dtype, s->ndim, s->size, self, true)
+                 : tn_announce(f, 0, (tn_dtype)self->dtype, s->ndim, s->size);
 }
 
 /* A view of other dimensions than its tensor's. */

@@ -46,6 +46,12 @@ static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format for
     return true;
 }
 
+TN_PRIV tn_tensor *tni_images_as(tn_tensor *t, const tn_tensor *like) {
+    if (!t || t->ndim != like->ndim || !tni_like_channels_last(like)) return t;
+    return tnp_clone(t, t->ndim == 4 ? TN_MEMORY_FORMAT_CHANNELS_LAST
+                                     : TN_MEMORY_FORMAT_CHANNELS_LAST_3D);
+}
+
 static bool clone_check(tn_frame *f) {
     TN_ARGS(clone, a, f);
     tni_shape s;

@@ -72,10 +72,9 @@ static bool cat_check(tn_frame *f) {
     if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
     if (!cat_sizes(f, first, d, &s)) return false;
     note->dim = d;
-    /* Row-major, unless all tensors are channels-last. */
-    if (!cat_is_channels_last(f, first)) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    tni_channels_last(s.ndim, s.size, s.stride);
-    return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
+    return cat_is_channels_last(f, first)
+               ? tni_announce_images(f, 0, dtype, s.ndim, s.size, first, true)
+               : tn_announce(f, 0, dtype, s.ndim, s.size);
 }
 static void cat_run(tn_frame *f) {
     tn_tensor *out = f->out[0], part;
