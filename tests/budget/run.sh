@@ -14,16 +14,18 @@ out=$BUILD/budget here=tests/budget
 rows=$(cat src/ops/*/*.c | grep -c '^TN_OPERATOR(') more=$((rows - 277))
 others=$(($(cat src/nn/*.c src/optim/*.c | grep -cE '^TN_(MODULE|OPTIMIZER)\(') - 51))
 # The last terms of code_bound, which are no rows: Fourier transforms computed in float32 as well; erfinv and lgamma in two
-# numbers, within half a unit; transforms that take two stages of radix 4 in one pass, each for three instruction sets.
+# numbers, within half a unit; transforms that take two stages of radix 4 in one pass, each for three instruction sets; images that
+# stay channels-last, optimizers whose steps are counted on devices, transforms of several dimensions without copies.
 # include_bound: streams of devices, graphs of recordings.
-code_bound=$((1070000 + more * 1250 + others * 1200 + 32000 + 10000 + 28000))
+code_bound=$((1070000 + more * 1250 + others * 1200 + 32000 + 10000 + 28000 + 12000))
 include_bound=$(awk "BEGIN { print 0.0858 + $more * 0.000148 + $others * 0.00009 }")
 # The headers with 800 operators (wide.sh). Goals: 60 ms in C, 150 ms in g++ where the yardstick takes 0.9 s.
 # Neither is reached: gcc reads past each token of the implementation, 62 % of its instructions in C and 36 % in C++. By
 # `amalgamate --split`, which puts the sources into another file, both are (0.045 and 0.13).
-wide_c_bound=0.162 wide_c_goal=0.067 wide_cxx_bound=0.415 wide_bare_bound=0.199 wide_cxx_goal=0.167
-# The last terms of size_bound, which are no rows: sparse tensors and hooks of saved tensors; dtypes of given results; replays of graphs.
-objects_bound=1.05 size_bound=$((1500000 + more * 600 + others * 2000 + 9000 + 2000 + 4000))
+wide_c_bound=0.163 wide_c_goal=0.067 wide_cxx_bound=0.415 wide_bare_bound=0.2 wide_cxx_goal=0.167
+# The last terms of size_bound, which are no rows: sparse tensors and hooks of saved tensors; dtypes of given results; replays of graphs;
+# channels-last, counted steps.
+objects_bound=1.05 size_bound=$((1500000 + more * 600 + others * 2000 + 9000 + 2000 + 4000 + 12000))
 rm -rf "$out" && mkdir -p "$out" || exit 1
 if command -v gcc > /dev/null; then cc=gcc; else cc=${CC:-cc}; fi
 
