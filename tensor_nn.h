@@ -22413,7 +22413,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
 }
 
 static bool dict_has_option(const tn_orow *row, const tn_param *p, const char *options) {
-    return !tni_can_be_captured(row) || p->offset != row->capturable ||
+    return !row->capturable || p->offset != row->capturable ||
            *(const bool *)(const void *)(options + p->offset);
 }
 

@@ -1,13 +1,15 @@
-"""Products of sparse tensors, and calls that give them other shapes: more of the table of
-_sparse_calls."""
+"""Products and quotients of sparse tensors, and calls that give them other shapes: more of the
+table of _sparse_calls."""
 
 from . import _C
 from ._sparse import COO, _Sparse, again, make
 from ._sparse_calls import (
     _as,
+    _become,
     _call,
     _coalesced,
     _dims,
+    _is_number,
     _no_out,
     _refused,
     _t,
@@ -17,7 +19,31 @@ from ._sparse_calls import (
     values_at,
 )
 
-# --- products -------------------------------------------------------------------------------------
+# --- products and quotients -----------------------------------------------------------------------
+
+
+@_call("div", "divide", "true_divide", "__truediv__")
+def div(input, other, *, rounding_mode=None, out=None):
+    """By a number."""
+    _no_out("div", out)
+    if not isinstance(input, _Sparse) or not _is_number(other):
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor "
+                           f"(got shape {list(getattr(other, 'shape', ()))} for divisor)"
+                           )  # fmt: skip
+    t = input
+    if rounding_mode is not None and _C._sparse_layout(t) == COO:
+        t = _coalesced(t)
+    return again(t, _C.div(t._elements(), other, rounding_mode=rounding_mode), "DivBackward0")
+
+
+@_call("floor_divide", "__floordiv__")
+def _floor_divide(input, other):
+    return div(input, other, rounding_mode="floor")
+
+
+@_call("div_", "divide_", "__itruediv__")
+def _div_(self, other, *, rounding_mode=None):
+    return _become(self, div(self, other, rounding_mode=rounding_mode))
 
 
 def _inner(name, a, b):
