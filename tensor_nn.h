@@ -20498,6 +20498,12 @@ static bool optim_captures(const tn_optimizer *o, const char *options) {
            *(const bool *)(const void *)(options + o->row->capturable);
 }
 
+static bool optim_any_captures(const tn_optimizer *o) {
+    bool any = false;
+    for (int g = 0; g < o->ngroups && !any; g++) any = optim_captures(o, o->group[g].options);
+    return any;
+}
+
 static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
     int64_t n = 0;
     for (int g = 0; g < o->ngroups; g++)
@@ -20634,7 +20640,7 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     tni_step_begin(&step, file, line, o ? o->row->name : NULL);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o, false) && (!tni_can_be_captured(o->row) || optim_step_run(o, true))
+    ok = o ? (!optim_any_captures(o) || optim_step_run(o, true)) && optim_step_run(o, false)
            : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
@@ -20895,9 +20901,10 @@ static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
 }
 static tn_tensor *sgd_begin(const void *options, const tn_tensor *p, int k) {
+    tn_tensor *grad = tn_grad_of(p);
     (void)options;
     (void)k;
-    return tnp_zeros_like(tn_grad_of(p), TN_NO_DTYPE, TN_NO_DEVICE);
+    return tnp_zeros_like(grad ? grad : (tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool sgd_step(tn_ostep *s) {
     double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
@@ -21260,8 +21267,9 @@ static bool rprop_check(const void *options) {
 }
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    return tnp_full_like(k == 1 ? tn_grad_of(p) : (tn_tensor *)(uintptr_t)p,
-                         tn_float(k == 1 ? o->lr : 0), TN_NO_DTYPE, TN_NO_DEVICE);
+    tn_tensor *grad = k == 1 ? tn_grad_of(p) : NULL;
+    return tnp_full_like(grad ? grad : (tn_tensor *)(uintptr_t)p, tn_float(k == 1 ? o->lr : 0),
+                         TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool rprop_step(tn_ostep *s) {
     enum { FACTORS = 7 };

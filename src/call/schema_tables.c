@@ -83,7 +83,8 @@ static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint6
     g->nsaves = (uint16_t)nsaves;
     g->args_size = (uint16_t)s->args_size;
     g->out_offset = s->out_offset == SIZE_MAX ? UINT16_MAX : (uint16_t)s->out_offset;
-    g->props = tni_schema_props(s) | (row->verdict ? (uint32_t)TN_PROP_VERDICT : 0u);
+    g->props = tni_schema_props(s) | (row->verdict ? (uint32_t)TN_PROP_VERDICT : 0u) |
+               (row->forms & TN_IMAGES ? (uint32_t)TN_PROP_IMAGES : 0u);
     g->loops = NULL;
     for (int i = 0; i < TNI_FIXED; i++) g->fixed[i] = (uint16_t)(i < nfixed ? slot[i] : 0);
     return g;

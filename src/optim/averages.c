@@ -73,8 +73,9 @@ static bool rprop_check(const void *options) {
 /* The sizes of steps begin as lr. */
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    return tnp_full_like(k == 1 ? tn_grad_of(p) : (tn_tensor *)(uintptr_t)p,
-                         tn_float(k == 1 ? o->lr : 0), TN_NO_DTYPE, TN_NO_DEVICE);
+    tn_tensor *grad = k == 1 ? tn_grad_of(p) : NULL;
+    return tnp_full_like(grad ? grad : (tn_tensor *)(uintptr_t)p, tn_float(k == 1 ? o->lr : 0),
+                         TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool rprop_step(tn_ostep *s) {
     enum { FACTORS = 7 };

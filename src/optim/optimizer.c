@@ -347,6 +347,12 @@ static bool optim_captures(const tn_optimizer *o, const char *options) {
            *(const bool *)(const void *)(options + o->row->capturable);
 }
 
+static bool optim_any_captures(const tn_optimizer *o) {
+    bool any = false;
+    for (int g = 0; g < o->ngroups && !any; g++) any = optim_captures(o, o->group[g].options);
+    return any;
+}
+
 /* The parameters that have a gradient, group by group, of groups that are captured or of those that
  * are not; a step passes over the others, as in torch. */
 static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
@@ -498,7 +504,7 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     /* Steps change parameters in place, which recording would refuse for leaves. */
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o, false) && (!tni_can_be_captured(o->row) || optim_step_run(o, true))
+    ok = o ? (!optim_any_captures(o) || optim_step_run(o, true)) && optim_step_run(o, false)
            : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);

@@ -493,7 +493,8 @@ static const char *optimizer_name(int64_t i) {
     return i < (int64_t)(sizeof optimizers / sizeof *optimizers) ? optimizers[i]->name : NULL;
 }
 
-/* Each option that is a word or a number apart, and each pair of them that the row takes. */
+/* Each option that is a word or a number apart, and each pair of them that the row takes; but
+ * capturable, whose step may be half done where it fails (tn_optimizer_step). */
 static void each_optimizer(void) {
     for (size_t r = 0; r < sizeof optimizers / sizeof *optimizers; r++) {
         const tn_orow *row = optimizers[r];
@@ -504,6 +505,7 @@ static void each_optimizer(void) {
             for (int number = 0; number < row->gen->nparam; number++) {
                 work w = work_of(2, row->name);
                 if (flag && row->gen->param[flag].type != TN_T_BOOL) continue;
+                if (flag && row->gen->param[flag].offset == row->capturable) continue;
                 if (number && row->gen->param[number].type != TN_T_FLOAT) continue;
                 w.optimizer = row, w.flag = flag, w.number = number;
                 sweep_alone(&w, &total[2]);
