@@ -14140,6 +14140,10 @@ TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expe
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+TNI_INLINE tn_tensor *tni_gradient_or(const tn_tensor *p) {
+    tn_tensor *grad = tn_grad_of(p);
+    return grad ? grad : (tn_tensor *)(uintptr_t)p;
+}
 TNI_INLINE bool tni_can_be_captured(const tn_orow *row) {
     (void)row;
     return TNI_IF(capturable, row->captured != NULL, false);
@@ -20901,10 +20905,9 @@ static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
 }
 static tn_tensor *sgd_begin(const void *options, const tn_tensor *p, int k) {
-    tn_tensor *grad = tn_grad_of(p);
     (void)options;
     (void)k;
-    return tnp_zeros_like(grad ? grad : (tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE);
+    return tnp_zeros_like(tni_gradient_or(p), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool sgd_step(tn_ostep *s) {
     double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
@@ -21108,7 +21111,7 @@ static bool nadam_step(tn_ostep *s) {
 }
 static tn_tensor *nadam_begin(const void *options, const tn_tensor *p, int k) {
     (void)options;
-    return k < 2 ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+    return k < 2 ? tnp_zeros_like((tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE)
                  : tnp_full(tn_empty_dims(), tn_float(1), TN_F32, tn_device_of(p));
 }
 static tn_tensor *nadam_captured_momentum(const tn_optim_nadam_args *o, tn_tensor *t) {
@@ -21235,7 +21238,7 @@ static bool asgd_step(tn_ostep *s) {
 static tn_tensor *asgd_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
     return k == 0
-               ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+               ? tnp_zeros_like((tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE)
                : tnp_full(tn_empty_dims(), tn_float(k == 2 ? o->lr : 1), TN_F32, tn_device_of(p));
 }
 static void asgd_captured_one(const tn_ostep *s, int64_t i) {
@@ -21267,9 +21270,8 @@ static bool rprop_check(const void *options) {
 }
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    tn_tensor *grad = k == 1 ? tn_grad_of(p) : NULL;
-    return tnp_full_like(grad ? grad : (tn_tensor *)(uintptr_t)p, tn_float(k == 1 ? o->lr : 0),
-                         TN_NO_DTYPE, TN_NO_DEVICE);
+    return tnp_full_like(k == 1 ? tni_gradient_or(p) : (tn_tensor *)(uintptr_t)p,
+                         tn_float(k == 1 ? o->lr : 0), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool rprop_step(tn_ostep *s) {
     enum { FACTORS = 7 };
@@ -22389,8 +22391,7 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
         tn_tensor *const *state = o->state + i * o->nstates;
         if (o->row->counts && o->count[i] > 0)
             dict_add_number(d, o->count[i], i, dict_span("step"));
-        for (int k = o->nown; tni_can_be_captured(o->row) && k < o->nstates;
-             k++)
+        for (int k = o->nown; tni_can_be_captured(o->row) && k < o->nstates; k++)
             if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
         for (int j = 0; j < o->nkept; j++)
             if (!isnan(o->kept[i * o->nkept + j]))

@@ -36,7 +36,7 @@ static bool asgd_step(tn_ostep *s) {
 static tn_tensor *asgd_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_asgd_args *o = (const tn_optim_asgd_args *)options;
     return k == 0
-               ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+               ? tnp_zeros_like((tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE)
                : tnp_full(tn_empty_dims(), tn_float(k == 2 ? o->lr : 1), TN_F32, tn_device_of(p));
 }
 static void asgd_captured_one(const tn_ostep *s, int64_t i) {
@@ -73,9 +73,8 @@ static bool rprop_check(const void *options) {
 /* The sizes of steps begin as lr. */
 static tn_tensor *rprop_begin(const void *options, const tn_tensor *p, int k) {
     const tn_optim_rprop_args *o = (const tn_optim_rprop_args *)options;
-    tn_tensor *grad = k == 1 ? tn_grad_of(p) : NULL;
-    return tnp_full_like(grad ? grad : (tn_tensor *)(uintptr_t)p, tn_float(k == 1 ? o->lr : 0),
-                         TN_NO_DTYPE, TN_NO_DEVICE);
+    return tnp_full_like(k == 1 ? tni_gradient_or(p) : (tn_tensor *)(uintptr_t)p,
+                         tn_float(k == 1 ? o->lr : 0), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 static bool rprop_step(tn_ostep *s) {
     enum { FACTORS = 7 };

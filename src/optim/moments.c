@@ -92,7 +92,7 @@ static bool nadam_step(tn_ostep *s) {
 /* The product of all momenta begins at 1. */
 static tn_tensor *nadam_begin(const void *options, const tn_tensor *p, int k) {
     (void)options;
-    return k < 2 ? tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p))
+    return k < 2 ? tnp_zeros_like((tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE)
                  : tnp_full(tn_empty_dims(), tn_float(1), TN_F32, tn_device_of(p));
 }
 static tn_tensor *nadam_captured_momentum(const tn_optim_nadam_args *o, tn_tensor *t) {

@@ -36,6 +36,11 @@ TN_PRIV bool tni_option_invalid(const char *what, double value, const char *expe
 TN_PRIV double *tni_step_factors(const tn_ostep *s, int64_t i, int factors, bool maximize,
                                  double decay);
 TN_PRIV bool tni_step_by_rule(const tn_ostep *s, tn_optimizer_rule rule, int factors);
+/* p's gradient; p itself while it has none, as when a file is loaded before the first backward. */
+TNI_INLINE tn_tensor *tni_gradient_or(const tn_tensor *p) {
+    tn_tensor *grad = tn_grad_of(p);
+    return grad ? grad : (tn_tensor *)(uintptr_t)p;
+}
 /* Whether steps can be counted on the device; never, where no source says capturable. */
 TNI_INLINE bool tni_can_be_captured(const tn_orow *row) {
     (void)row;

@@ -19,12 +19,11 @@ static bool sgd_check(const void *options) {
 static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
 }
-/* As the gradient lies; a file may be loaded before there is one. */
+/* As the gradient lies. */
 static tn_tensor *sgd_begin(const void *options, const tn_tensor *p, int k) {
-    tn_tensor *grad = tn_grad_of(p);
     (void)options;
     (void)k;
-    return tnp_zeros_like(grad ? grad : (tn_tensor *)(uintptr_t)p, TN_NO_DTYPE, TN_NO_DEVICE);
+    return tnp_zeros_like(tni_gradient_or(p), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 /* Lays the options out as seven lists of n numbers, one behind the other, and steps all parameters
  * in one call. first: the buffer is new and begins as the gradient. */

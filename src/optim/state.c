@@ -65,8 +65,8 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
         tn_tensor *const *state = o->state + i * o->nstates;
         if (o->row->counts && o->count[i] > 0)
             dict_add_number(d, o->count[i], i, dict_span("step"));
-        for (int k = o->nown; tni_can_be_captured(o->row) && k < o->nstates;
-             k++) /* captured: then none of the others is there */
+        /* Where steps are counted on the device, none of the host's numbers is there. */
+        for (int k = o->nown; tni_can_be_captured(o->row) && k < o->nstates; k++)
             if (state[k]) dict_add(d, state[k], "state", i, dict_name_of(o, k));
         for (int j = 0; j < o->nkept; j++)
             if (!isnan(o->kept[i * o->nkept + j]))

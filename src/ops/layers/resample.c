@@ -270,7 +270,8 @@ static bool rs_check(tn_frame *f, const rs_shape *s, const rs_options *o, const 
     return tni_pool_check_dtype(f, f->in[0],
                                 o->mode == TN_RESIZE_MODE_AREA ? TNI_POOL_COMPLEX : 0) &&
            tni_pool_scratch(f, f->in[0], size, s->ndim) && tn_scratch(f, bytes, 1) &&
-           (o->mode == TN_RESIZE_MODE_AREA && s->ndim == 5 && size[2] * size[3] * size[4] != 1
+           (o->mode == TN_RESIZE_MODE_AREA && s->ndim == 5 &&
+                    (size[2] != 1 || size[3] != 1 || size[4] != 1)
                 ? tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size)
                 : tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size, f->in[0],
                                       false));
