@@ -149,8 +149,11 @@ CHILDREN = """
 import os, signal, sys, time
 from tensorh import multiprocessing as mp
 
+def say(text):
+    os.write(1, text.encode() + b"\\n")  # print may write a line in pieces, between another's
+
 def wait(rank):
-    print("child", os.getpid(), flush=True)
+    say(f"child {os.getpid()}")
     time.sleep(600)
 
 def wait_through_interrupts(rank):
@@ -162,11 +165,11 @@ def clean(rank):
     try:
         wait(rank)
     finally:
-        print("cleaned", flush=True)
+        say("cleaned")
 
 def fail(rank):
     parent = os.getppid()
-    print("child", os.getpid(), flush=True)
+    say(f"child {os.getpid()}")
     while os.getppid() == parent:
         time.sleep(0.001)
     raise ValueError("without a parent")
