@@ -1,4 +1,4 @@
-/* conv.h - checks that the rows of conv.c and conv_weight.c share. */
+/* conv.h - checks that the rows of convolutions share (conv_shape.c), and their runs. */
 #ifndef TNI_OPS_LAYERS_CONV_H
 #define TNI_OPS_LAYERS_CONV_H
 
@@ -17,6 +17,8 @@ TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tenso
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d);
 /* The sizes of the output (n, o, oh, ow), with or without n and depth; returns their number. */
 TN_PRIV int tni_cv_output_size(const tni_cv_shape *s, int64_t size[5]);
+/* The same of the input (n, c, h, w). */
+TN_PRIV int tni_cv_input_size(const tni_cv_shape *s, int64_t size[5]);
 
 /* Checks and runs of a convolution, and of the gradients of its input and weight, of shape s. */
 TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s);
