@@ -14762,24 +14762,43 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_running_extreme(tnc_lines l, 
     }
 }
 
-TNC_FN double tnc_running_next(double a, double x) {
-    return tnc_logaddexp_f64::call(a, x, a, NULL);
+struct tnc_running_pairs {
+    tnc_c128 sum;
+};
+struct tnc_running_reals {
+    double top, sum;
+};
+TNC_FN void tnc_running_begin(tnc_running_pairs &s, tnc_c128 x) { s.sum = x; }
+TNC_FN void tnc_running_begin(tnc_running_reals &s, double x) {
+    s.top = x;
+    s.sum = x == x ? 1 : x;
 }
-TNC_FN tnc_c128 tnc_running_next(tnc_c128 a, tnc_c128 x) {
-    return tnc_logaddexp_c128::call(a, x, a, NULL);
+TNC_FN tnc_c128 tnc_running_value(const tnc_running_pairs &s) { return s.sum; }
+TNC_FN double tnc_running_value(const tnc_running_reals &s) {
+    return tnc_log_f64::call(s.sum, s.sum, s.sum, NULL) + s.top;
 }
-template <int type>
+TNC_FN void tnc_running_next(tnc_running_pairs &s, tnc_c128 x) {
+    s.sum = tnc_logaddexp_c128::call(s.sum, x, s.sum, NULL);
+}
+TNC_FN void tnc_running_next(tnc_running_reals &s, double x) {
+    const double most = x >= s.top || x != x ? x : s.top, up = s.top == most ? 0 : s.top - most,
+                 down = x == most ? 0 : x - most;
+    s.sum = s.sum * tnc_exp_f64::call(up, up, up, NULL) + tnc_exp_f64::call(down, down, down, NULL);
+    s.top = most;
+}
+template <int type, class Running>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_running_exponents(tnc_lines l) {
-    typedef typename tnc_of<type>::value V;
     for (int64_t line = TNC_FIRST(); line < l.lines; line += TNC_STEP()) {
         const int64_t y = l.in_step[0][0], x = l.in_step[1][0];
         char *to = tnc_line_at(l, 0, line);
         const char *from = tnc_line_at(l, 1, line);
-        V a = tnc_move<type>::load(from, l.dtype[1], l.dtype[1]);
+        Running state;
+        tnc_running_begin(state, tnc_move<type>::load(from, l.dtype[1], l.dtype[1]));
         for (int64_t i = 0; i < l.n; i++) {
             if (i)
-                a = tnc_running_next(a, tnc_move<type>::load(from + i * x, l.dtype[1], l.dtype[1]));
-            tnc_move<type>::store(to + i * y, l.dtype[0], l.dtype[0], a);
+                tnc_running_next(state,
+                                 tnc_move<type>::load(from + i * x, l.dtype[1], l.dtype[1]));
+            tnc_move<type>::store(to + i * y, l.dtype[0], l.dtype[0], tnc_running_value(state));
         }
     }
 }
@@ -14825,11 +14844,11 @@ static void logcumsumexp_run(tn_frame *f) {
     running_plan(&l, t, 2, a->dim);
     if (!l.lines || !l.n) return;
     if (l.dtype[0] == TN_C64 || l.dtype[0] == TN_C128)
-        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_C128>), tnc_blocks(l.lines, TNC_THREADS),
-                         TNC_THREADS, s, l);
+        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_C128, tnc_running_pairs>),
+                         tnc_blocks(l.lines, TNC_THREADS), TNC_THREADS, s, l);
     else
-        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_F64>), tnc_blocks(l.lines, TNC_THREADS),
-                         TNC_THREADS, s, l);
+        TNC_LAUNCH_PLAIN((tnc_running_exponents<TNC_F64, tnc_running_reals>),
+                         tnc_blocks(l.lines, TNC_THREADS), TNC_THREADS, s, l);
 }
 
 static const tn_device_row running_table[] = {

@@ -11,56 +11,84 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
-/* Sequences of one column each go CUM_APART at a time, in parts of the buffer, because the next sum
- * of a chain waits for the one before. */
+/* Sequences of one column each go CUM_APART at a time, because the next sum of a chain waits for
+ * the one before. Those that go through the buffer have a part of it each. */
 enum { CUM_APART = 4, CUM_PART = (int)TNI_SCAN_ROOM / CUM_APART, CUM_WIDE = 16 };
 
-/* Row r of m columns = row r - 1 op row r; the row before the first is the state, which comes back
- * as the last one. cum_NAME_apart: of CUM_APART sequences, with a state each. */
-#define CUM_SCAN(name, field, expression)                                                         \
-    static void cum_##name(tni_scan_cell *x, int64_t rows, int64_t m) {                           \
-        for (int64_t i = 0; i < rows * m; i++)                                                    \
-            x[i].field = expression(x[i - m].field, x[i].field);                                  \
-    }                                                                                             \
-    static void cum_##name##_apart(tni_scan_cell *x, tni_scan_cell *state, int64_t rows) {        \
-        tni_scan_cell a = state[0], b = state[1], c = state[2], d = state[3];                     \
-        for (int64_t i = 0; i < rows; i++) {                                                      \
-            x[i].field = a.field = expression(a.field, x[i].field);                               \
-            x[CUM_PART + i].field = b.field = expression(b.field, x[CUM_PART + i].field);         \
-            x[2 * CUM_PART + i].field = c.field = expression(c.field, x[2 * CUM_PART + i].field); \
-            x[3 * CUM_PART + i].field = d.field = expression(d.field, x[3 * CUM_PART + i].field); \
-        }                                                                                         \
-        state[0] = a;                                                                             \
-        state[1] = b;                                                                             \
-        state[2] = c;                                                                             \
-        state[3] = d;                                                                             \
+/* How elements reach the sums: as they lie in x and y, or through the buffer. */
+typedef struct cum_way {
+    const void *x;
+    void *y;
+    int64_t step; /* elements from sequence to sequence, or from row to row */
+} cum_way;
+
+/* cum_NAME_chains: `rows` elements of each of `lines` sequences; state holds what comes before them
+ * and takes what they give. cum_NAME_rows: of m columns side by side, row by row. */
+#define CUM_SCAN(name, type, field, expression)                                           \
+    static void cum_##name##_chains(const cum_way *w, int64_t rows, int64_t lines,        \
+                                    tni_scan_cell *state) {                               \
+        const int64_t step = w->step, apart = lines == CUM_APART ? CUM_APART : 1;         \
+        for (int64_t l = 0; l < lines; l += apart, state += apart) {                      \
+            const type *x = (const type *)w->x + l * step;                                \
+            type *y = (type *)w->y + l * step;                                            \
+            tni_scan_cell a = state[0], b = a, c = a, d = a;                              \
+            if (apart == 1) {                                                             \
+                for (int64_t i = 0; i < rows; i++)                                        \
+                    y[i] = (type)(a.field = expression(a.field, x[i]));                   \
+                state[0] = a;                                                             \
+                continue;                                                                 \
+            }                                                                             \
+            b = state[1], c = state[2], d = state[3];                                     \
+            for (int64_t i = 0; i < rows; i++) {                                          \
+                y[i] = (type)(a.field = expression(a.field, x[i]));                       \
+                y[i + step] = (type)(b.field = expression(b.field, x[i + step]));         \
+                y[i + 2 * step] = (type)(c.field = expression(c.field, x[i + 2 * step])); \
+                y[i + 3 * step] = (type)(d.field = expression(d.field, x[i + 3 * step])); \
+            }                                                                             \
+            state[0] = a, state[1] = b, state[2] = c, state[3] = d;                       \
+        }                                                                                 \
+    }                                                                                     \
+    static void cum_##name##_rows(const cum_way *w, int64_t rows, int64_t m,              \
+                                  tni_scan_cell *state) {                                 \
+        const type *x = (const type *)w->x;                                               \
+        type *y = (type *)w->y;                                                           \
+        for (int64_t r = 0; r < rows; r++, x += w->step, y += w->step)                    \
+            for (int64_t c = 0; c < m; c++)                                               \
+                y[c] = (type)(state[c].field = expression(state[c].field, x[c]));         \
     }
 #define CUM_PLUS(a, b) ((a) + (b))
 #define CUM_TIMES(a, b) ((a) * (b))
 /* Integers wrap, as unsigned ones do by definition. */
 #define CUM_PLUS_WRAPS(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
 #define CUM_TIMES_WRAPS(a, b) ((int64_t)((uint64_t)(a) * (uint64_t)(b)))
-CUM_SCAN(sum_f64, d, CUM_PLUS)
-CUM_SCAN(sum_i64, k, CUM_PLUS_WRAPS)
-CUM_SCAN(prod_f64, d, CUM_TIMES)
-CUM_SCAN(prod_i64, k, CUM_TIMES_WRAPS)
+CUM_SCAN(sum_f32, float, d, CUM_PLUS)
+CUM_SCAN(sum_f64, double, d, CUM_PLUS)
+CUM_SCAN(sum_i64, int64_t, k, CUM_PLUS_WRAPS)
+CUM_SCAN(prod_f32, float, d, CUM_TIMES)
+CUM_SCAN(prod_f64, double, d, CUM_TIMES)
+CUM_SCAN(prod_i64, int64_t, k, CUM_TIMES_WRAPS)
 #undef CUM_SCAN
 #undef CUM_PLUS
 #undef CUM_TIMES
 #undef CUM_PLUS_WRAPS
 #undef CUM_TIMES_WRAPS
 
-/* Complex numbers: products of two cells with the two above. */
-static void cum_prod_pairs(tni_scan_cell *x, int64_t rows, int64_t m) {
-    for (int64_t i = 0; i < rows * m; i += 2) {
-        double a[2], b[2];
-        for (int k = 0; k < 2; k++) {
-            a[k] = x[i - m + k].d;
-            b[k] = x[i + k].d;
+typedef void (*cum_loop)(const cum_way *, int64_t, int64_t, tni_scan_cell *);
+/* By the dtype of the elements, then sums and products; chains, then rows. */
+static const cum_loop cum_loops[3][2][2] = {
+    {{cum_sum_f32_chains, cum_sum_f32_rows}, {cum_prod_f32_chains, cum_prod_f32_rows}},
+    {{cum_sum_f64_chains, cum_sum_f64_rows}, {cum_prod_f64_chains, cum_prod_f64_rows}},
+    {{cum_sum_i64_chains, cum_sum_i64_rows}, {cum_prod_i64_chains, cum_prod_i64_rows}}};
+
+/* Complex numbers in the buffer: products of two cells with the two above. */
+static void cum_prod_pairs(tni_scan_cell *x, int64_t rows, int64_t m, tni_scan_cell *state) {
+    for (int64_t r = 0; r < rows; r++, x += m)
+        for (int64_t c = 0; c < m; c += 2) {
+            double a[2] = {state[c].d, state[c + 1].d};
+            const double b[2] = {x[c].d, x[c + 1].d};
+            tni_complex_times(a, b);
+            for (int k = 0; k < 2; k++) x[c + k].d = state[c + k].d = a[k];
         }
-        tni_complex_times(a, b);
-        for (int k = 0; k < 2; k++) x[i + k].d = a[k];
-    }
 }
 
 /* 0 or 1, with which a sum or a product begins. */
@@ -72,51 +100,72 @@ static void cum_begin(const tni_scan *j, tni_scan_cell *state, int64_t m) {
             state[c].d = j->product && !(j->pairs && c % 2);
 }
 
+/* The loop for elements of this dtype; NULL: they go through the buffer. */
+static cum_loop cum_loop_of(const tni_scan *j, int dtype, bool rows) {
+    const int t = dtype == TN_F32 ? 0 : dtype == TN_F64 ? 1 : dtype == TN_I64 ? 2 : -1;
+    return t < 0 || (j->product && j->pairs) ? NULL : cum_loops[t][j->product][rows];
+}
+/* The sequences of part p of one column each, or, side by side in the rows of a tensor, of several:
+ * read and written where they lie. */
+static void cum_in_place(const tni_scan *j, const tni_scan_part *p, cum_loop loop) {
+    const bool chains = j->inner == 1;
+    const int64_t bytes = tni_dtype(j->from)->bytes, most = chains ? (int64_t)CUM_PART : p->rows;
+    tni_scan_cell state[TNI_SCAN_COLUMNS];
+    cum_begin(j, state, chains ? (int64_t)CUM_APART : p->m);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r += most) {
+        const int64_t at = (p->at + r * j->inner) * bytes;
+        const cum_way w = {j->x + at, j->y + at, chains ? j->n : j->inner};
+        loop(&w, j->n - r < most ? j->n - r : most, p->m, state);
+    }
+}
 /* Sequences of one column, apart from each other in the buffer. */
 static void cum_task_apart(const tni_scan *j, const tni_scan_part *p) {
     tni_scan_cell x[TNI_SCAN_ROOM], state[CUM_APART];
     const tni_kernels *k = j->context->kernels;
+    const cum_way w = {x, x, CUM_PART};
     const int64_t bytes = tni_dtype(j->from)->bytes, out = tni_dtype(j->to)->bytes;
     cum_begin(j, state, CUM_APART);
-    memset(x, 0, sizeof x);
     for (int64_t r = 0; r < j->n && !tni_stopped(); r += CUM_PART) {
         const int64_t rows = j->n - r < CUM_PART ? j->n - r : (int64_t)CUM_PART;
         for (int64_t l = 0; l < p->beside; l++)
             tni_lanes_read(k, x + l * CUM_PART, j->compute, j->x + (p->at + l * j->n + r) * bytes,
                            bytes, j->from, rows);
-        if (j->compute == TN_I64)
-            (j->product ? cum_prod_i64_apart : cum_sum_i64_apart)(x, state, rows);
-        else
-            (j->product ? cum_prod_f64_apart : cum_sum_f64_apart)(x, state, rows);
+        cum_loop_of(j, j->compute, false)(&w, rows, p->beside, state);
         for (int64_t l = 0; l < p->beside; l++)
             tni_lanes_write(k, j->y + (p->at + l * j->n + r) * out, out, j->to, x + l * CUM_PART,
                             j->compute, rows);
+    }
+}
+/* Rows of columns in the buffer. */
+static void cum_task_columns(const tni_scan *j, const tni_scan_part *p) {
+    tni_scan_cell x[TNI_SCAN_ROOM], state[TNI_SCAN_COLUMNS];
+    const cum_loop loop = cum_loop_of(j, j->compute, true);
+    const cum_way w = {x, x, p->m};
+    cum_begin(j, state, p->m);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r += p->rows) {
+        const int64_t rows = j->n - r < p->rows ? j->n - r : p->rows;
+        tni_scan_load(j, p, j->x, r, rows, x);
+        if (loop)
+            loop(&w, rows, p->m, state);
+        else
+            cum_prod_pairs(x, rows, p->m, state);
+        tni_scan_save(j, p, r, rows, x);
     }
 }
 /* Accumulators are f64 or int64, rounded at each element, as torch does it. */
 static void cum_task(void *arg, int64_t i) {
     const tni_scan *j = (const tni_scan *)arg;
     const tni_scan_part p = tni_scan_part_of(j, i);
-    tni_scan_cell x[TNI_SCAN_ROOM + TNI_SCAN_COLUMNS];
-    if (j->inner == 1) {
+    const cum_loop loop = j->from == j->to ? cum_loop_of(j, j->from, j->inner > 1) : NULL;
+    if (loop && (j->inner == 1 || p.beside == 1)) {
+        TNI_PATH(cum_in_place);
+        cum_in_place(j, &p, loop);
+    } else if (j->inner == 1) {
         TNI_PATH(cum_apart);
         cum_task_apart(j, &p);
-        return;
-    }
-    TNI_PATH(cum_columns);
-    cum_begin(j, x, p.m);
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r += p.rows) {
-        const int64_t rows = j->n - r < p.rows ? j->n - r : p.rows;
-        tni_scan_cell *block = x + p.m;
-        tni_scan_load(j, &p, j->x, r, rows, block);
-        if (j->product && j->pairs)
-            cum_prod_pairs(block, rows, p.m);
-        else if (j->compute == TN_I64)
-            (j->product ? cum_prod_i64 : cum_sum_i64)(block, rows, p.m);
-        else
-            (j->product ? cum_prod_f64 : cum_sum_f64)(block, rows, p.m);
-        tni_scan_save(j, &p, r, rows, block);
-        memcpy(x, x + rows * p.m, (size_t)p.m * sizeof *x); /* the last row is the next state */
+    } else {
+        TNI_PATH(cum_columns);
+        cum_task_columns(j, &p);
     }
 }
 static void cum_run(tn_frame *f, int64_t dim, bool product) {
@@ -166,7 +215,7 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
             .run = cumsum_run, .grad = cumsum_grad,
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
-                      "(3) 0 dtype=float64")
+                      "(3) 0 dtype=float64 | (5,520) 1")
 
 /* In the dtype of the tensor that is written, if one is given, as in torch. */
 static bool cumprod_check(tn_frame *f) {
@@ -212,7 +261,7 @@ TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -
             .grad = cumprod_grad,
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
-                      "(3) 0 dtype=float64 | (40):i64 0")
+                      "(3) 0 dtype=float64 | (40):i64 0 | (5,520) 1")
 
 /* Rows of m columns in order, or backwards: row = row + factor (row before); of the first one, the
  * row before is absent. state holds the row before. Products are rounded before they are added. */

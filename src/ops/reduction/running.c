@@ -19,65 +19,92 @@
 
 enum { RUN_WIDE = 8, RUN_PART = 512 }; /* sequences of one column that a task takes side by side */
 
-/* Rows of m columns: value and place of the extremum so far, which the row before has. Of equal
- * elements the last one counts, and each NaN takes the place of all before, as in torch. */
-#define RUN_EXTREME(name, field, beats)                                                           \
-    static void run_##name##_apart(tni_scan_cell *x, int64_t *place, int64_t first, int64_t rows, \
-                                   tni_scan_cell *best, int64_t *at) {                            \
-        tni_scan_cell v = *best;                                                                  \
-        int64_t k = *at;                                                                          \
-        for (int64_t r = 0; r < rows; r++) {                                                      \
-            if (beats(x[r].field, v.field)) {                                                     \
-                v = x[r];                                                                         \
-                k = first + r;                                                                    \
-            }                                                                                     \
-            x[r] = v;                                                                             \
-            place[r] = k;                                                                         \
-        }                                                                                         \
-        *best = v;                                                                                \
-        *at = k;                                                                                  \
-    }                                                                                             \
-    static void run_##name(tni_scan_cell *x, tni_scan_cell *place, int64_t first, int64_t rows,   \
-                           int64_t m) {                                                           \
-        for (int64_t r = 0, i = 0; r < rows; r++)                                                 \
-            for (int64_t c = 0; c < m; c++, i++) {                                                \
-                const tni_scan_cell v = x[i], best = x[i - m];                                    \
-                const bool wins = beats(v.field, best.field);                                     \
-                x[i] = wins ? v : best;                                                           \
-                place[i].k = wins ? first + r : place[i - m].k;                                   \
-            }                                                                                     \
+/* run_NAME_chain: `rows` elements x of one sequence, the first of which has index `first`, to y and
+ * their places; best and at come from the elements before and are left for those behind. A new
+ * extremum is rare, so a branch is faster than a choice. Of equal elements the last one counts, and
+ * each NaN takes the place of all before, as in torch. */
+#define RUN_CHAIN(name, type, beats)                                                          \
+    static void run_##name##_chain(const void *from, void *to, int64_t *place, int64_t first, \
+                                   int64_t rows, tni_scan_cell *best, int64_t *at) {          \
+        const type *x = (const type *)from;                                                   \
+        type *y = (type *)to, v;                                                              \
+        int64_t k = *at;                                                                      \
+        memcpy(&v, best, sizeof v);                                                           \
+        for (int64_t r = 0; r < rows; r++) {                                                  \
+            if (beats(x[r], v)) {                                                             \
+                v = x[r];                                                                     \
+                k = first + r;                                                                \
+            }                                                                                 \
+            y[r] = v;                                                                         \
+            place[r] = k;                                                                     \
+        }                                                                                     \
+        memcpy(best, &v, sizeof v);                                                           \
+        *at = k;                                                                              \
+    }
+/* Rows of m columns: value and place of the extremum so far, which the row before has. */
+#define RUN_ROWS(name, field, beats)                                                            \
+    static void run_##name(tni_scan_cell *x, tni_scan_cell *place, int64_t first, int64_t rows, \
+                           int64_t m) {                                                         \
+        for (int64_t r = 0, i = 0; r < rows; r++)                                               \
+            for (int64_t c = 0; c < m; c++, i++) {                                              \
+                const tni_scan_cell v = x[i], best = x[i - m];                                  \
+                const bool wins = beats(v.field, best.field);                                   \
+                x[i] = wins ? v : best;                                                         \
+                place[i].k = wins ? first + r : place[i - m].k;                                 \
+            }                                                                                   \
     }
 #define RUN_ABOVE(v, best) ((v) >= (best) || (v) != (v))
 #define RUN_BELOW(v, best) ((v) <= (best) || (v) != (v))
-RUN_EXTREME(max_f64, d, RUN_ABOVE)
-RUN_EXTREME(min_f64, d, RUN_BELOW)
-RUN_EXTREME(max_i64, k, RUN_ABOVE)
-RUN_EXTREME(min_i64, k, RUN_BELOW)
-#undef RUN_EXTREME
+RUN_CHAIN(max_f32, float, RUN_ABOVE)
+RUN_CHAIN(min_f32, float, RUN_BELOW)
+RUN_CHAIN(max_f64, double, RUN_ABOVE)
+RUN_CHAIN(min_f64, double, RUN_BELOW)
+RUN_CHAIN(max_i64, int64_t, RUN_ABOVE)
+RUN_CHAIN(min_i64, int64_t, RUN_BELOW)
+RUN_ROWS(max_f64, d, RUN_ABOVE)
+RUN_ROWS(min_f64, d, RUN_BELOW)
+RUN_ROWS(max_i64, k, RUN_ABOVE)
+RUN_ROWS(min_i64, k, RUN_BELOW)
+#undef RUN_CHAIN
+#undef RUN_ROWS
 #undef RUN_ABOVE
 #undef RUN_BELOW
 
-/* `beside` sequences of one column, one after the other: a new extremum is rare, so a branch is
- * faster than a choice. */
-static void extreme_apart(const tni_scan *j, int64_t at, int64_t beside) {
+typedef void (*run_chain)(const void *, void *, int64_t *, int64_t, int64_t, tni_scan_cell *,
+                          int64_t *);
+/* The chain of elements of this dtype; NULL: they go through a buffer. */
+static run_chain run_chain_of(int dtype, bool least) {
+    switch (dtype) {
+    case TN_F32: return least ? run_min_f32_chain : run_max_f32_chain;
+    case TN_F64: return least ? run_min_f64_chain : run_max_f64_chain;
+    case TN_I64: return least ? run_min_i64_chain : run_max_i64_chain;
+    default: return NULL;
+    }
+}
+/* A sequence of one column, whose first element is `at`. */
+static void extreme_line(const tni_scan *j, int64_t at) {
     const tni_kernels *k = j->context->kernels;
     const int64_t bytes = tni_dtype(j->from)->bytes;
-    for (int64_t l = 0; l < beside; l++, at += j->n) {
-        tni_scan_cell x[RUN_PART], best;
-        int64_t place = 0;
-        tni_lanes_read(k, &best, j->compute, j->x + at * bytes, bytes, j->from, 1);
-        for (int64_t r = 0; r < j->n && !tni_stopped(); r += RUN_PART) {
-            const int64_t rows = j->n - r < RUN_PART ? j->n - r : (int64_t)RUN_PART,
-                          from = (at + r) * bytes;
-            tni_lanes_read(k, x, j->compute, j->x + from, bytes, j->from, rows);
-            if (j->compute == TN_I64)
-                (j->least ? run_min_i64_apart : run_max_i64_apart)(x, j->index + at + r, r, rows,
-                                                                   &best, &place);
-            else
-                (j->least ? run_min_f64_apart : run_max_f64_apart)(x, j->index + at + r, r, rows,
-                                                                   &best, &place);
-            tni_lanes_write(k, j->y + from, bytes, j->to, x, j->compute, rows);
+    const run_chain there = run_chain_of(j->from, j->least),
+                    chain = there ? there : run_chain_of(j->compute, j->least);
+    const char *x = j->x + at * bytes;
+    char *y = j->y + at * bytes;
+    tni_scan_cell part[RUN_PART], best;
+    int64_t place = 0;
+    /* The first element wins against itself. */
+    if (there)
+        memcpy(&best, x, (size_t)bytes);
+    else
+        tni_lanes_read(k, &best, j->compute, x, bytes, j->from, 1);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r += RUN_PART) {
+        const int64_t rows = j->n - r < RUN_PART ? j->n - r : (int64_t)RUN_PART;
+        if (there) {
+            chain(x + r * bytes, y + r * bytes, j->index + at + r, r, rows, &best, &place);
+            continue;
         }
+        tni_lanes_read(k, part, j->compute, x + r * bytes, bytes, j->from, rows);
+        chain(part, part, j->index + at + r, r, rows, &best, &place);
+        tni_lanes_write(k, y + r * bytes, bytes, j->to, part, j->compute, rows);
     }
 }
 static void extreme_task(void *arg, int64_t i) {
@@ -87,7 +114,7 @@ static void extreme_task(void *arg, int64_t i) {
     const size_t state = (size_t)p.m * sizeof *x;
     if (j->inner == 1) {
         TNI_PATH(running_apart);
-        extreme_apart(j, p.at, p.beside);
+        for (int64_t l = 0; l < p.beside; l++) extreme_line(j, p.at + l * j->n);
         return;
     }
     TNI_PATH(running_columns);
@@ -189,35 +216,85 @@ TN_OPERATOR(cummin, "cummin(Tensor self, int dim) -> (Tensor values, Tensor indi
 
 /* --- logcumsumexp ----------------------------------------------------------------------------- */
 
-/* row = log(e^(row before) + e^row), by the loop of logaddexp, in f64 and complex128. */
+/* Complex numbers: row = log(e^(row before) + e^row), by the loop of logaddexp, one at a time. */
+static void exponents_pairs(const tni_scan *j, const tni_scan_part *p) {
+    const tni_kernels *k = j->context->kernels;
+    const int64_t step[2] = {2 * sizeof(double), 2 * sizeof(double)};
+    tni_scan_cell x[TNI_SCAN_ROOM], row[TNI_SCAN_COLUMNS];
+    for (int64_t r = 0, rows; r < j->n && !tni_stopped(); r += rows) {
+        rows = j->n - r < p->rows ? j->n - r : p->rows;
+        tni_scan_load(j, p, j->x, r, rows, x);
+        for (int64_t n = 0; n < rows; n++) {
+            tni_scan_cell *at = x + n * p->m;
+            const char *in[2] = {(const char *)row, (const char *)at};
+            if (r || n)
+                tni_loops_logaddexp[k->isa][TNI_IN_C128]((char *)row, in, step, p->m / 2, NULL);
+            else
+                memcpy(row, at, (size_t)p->m * sizeof *at);
+            memcpy(at, row, (size_t)p->m * sizeof *at);
+        }
+        tni_scan_save(j, p, r, rows, x);
+    }
+}
+
+/* What real numbers keep of a block of rows of m columns, behind the row before: the largest so far
+ * and the sum of e^(x - largest); factor: what the sum before is multiplied with. Loops of whole
+ * vectors compute what stands behind the block, too. */
+enum { RUN_BEHIND = 16, RUN_CELLS = (int)TNI_SCAN_ROOM + RUN_BEHIND };
+typedef struct run_exponents {
+    double top[TNI_SCAN_COLUMNS + TNI_SCAN_ROOM];
+    tni_scan_cell sum[(int)TNI_SCAN_COLUMNS + RUN_CELLS], factor[RUN_CELLS];
+} run_exponents;
+
+/* n numbers, by the loop of e^x or of log x. */
+static void exponents_of(tni_loop loop, const tni_kernels *k, void *to, const void *from,
+                         int64_t n) {
+    const int64_t lane = k->lanes[TNI_IN_F64], step[1] = {lane * (int64_t)sizeof(double)};
+    const char *in[1] = {(const char *)from};
+    loop((char *)to, in, step, (n + lane - 1) / lane, NULL);
+}
+/* The n elements in b->sum + m to their log-sums in b->factor. Equal numbers have a difference of 0
+ * though they be infinite. Products are rounded before they are added. */
+#include "../../base/rounded_begin.inl"
+static TNI_NOINLINE void exponents_block(run_exponents *b, const tni_kernels *k, int64_t n,
+                                         int64_t m) {
+    double *top = b->top;
+    tni_scan_cell *sum = b->sum, *factor = b->factor;
+    for (int64_t i = 0; i < n; i++) {
+        const double v = sum[m + i].d, before = top[i], most = v >= before || v != v ? v : before;
+        top[m + i] = most;
+        sum[m + i].d = v == most ? 0 : v - most;
+        factor[i].d = before == most ? 0 : before - most;
+    }
+    memset(sum + m + n, 0, RUN_BEHIND * sizeof *sum);
+    memset(factor + n, 0, RUN_BEHIND * sizeof *factor);
+    exponents_of(tni_loops_exp[k->isa][TNI_IN_F64], k, sum + m, sum + m, n);
+    exponents_of(tni_loops_exp[k->isa][TNI_IN_F64], k, factor, factor, n);
+    for (int64_t i = 0; i < n; i++) sum[m + i].d = sum[i].d * factor[i].d + sum[m + i].d;
+    exponents_of(tni_loops_log[k->isa][TNI_IN_F64], k, factor, sum + m, n);
+    for (int64_t i = 0; i < n; i++) factor[i].d += top[m + i];
+}
+#include "../../base/rounded_end.inl"
 static void exponents_task(void *arg, int64_t i) {
     const tni_scan *j = (const tni_scan *)arg;
     const tni_scan_part p = tni_scan_part_of(j, i);
-    const tni_kernels *k = j->context->kernels;
-    const int type = j->pairs ? TNI_IN_C128 : TNI_IN_F64;
-    /* The loop takes whole vectors, complex numbers one at a time: what stands behind the columns
-     * of a row is computed, too, and not read. */
-    const int64_t lane = j->pairs ? 2 : k->lanes[type], vectors = (p.m + lane - 1) / lane,
-                  bytes = lane * (int64_t)sizeof(double), step[2] = {bytes, bytes};
-    tni_scan_cell x[TNI_SCAN_ROOM], row[TNI_SCAN_COLUMNS + 16];
-    memset(row, 0, sizeof row);
+    run_exponents b;
+    if (j->pairs) {
+        exponents_pairs(j, &p);
+        return;
+    }
+    for (int64_t c = 0; c < p.m; c++) {
+        b.top[c] = -INFINITY;
+        b.sum[c].d = 0;
+    }
     for (int64_t r = 0, rows; r < j->n && !tni_stopped(); r += rows) {
         rows = j->n - r < p.rows ? j->n - r : p.rows;
-        tni_scan_load(j, &p, j->x, r, rows, x);
-        for (int64_t n = 0; n < rows; n++) {
-            tni_scan_cell next[TNI_SCAN_COLUMNS + 16], *at = x + n * p.m;
-            const char *in[2];
-            if (r || n) {
-                memset(next, 0, sizeof next);
-                memcpy(next, at, (size_t)p.m * sizeof *at);
-                in[0] = (const char *)row;
-                in[1] = (const char *)next;
-                tni_loops_logaddexp[k->isa][type]((char *)row, in, step, vectors, NULL);
-                memcpy(at, row, (size_t)p.m * sizeof *at);
-            } else
-                memcpy(row, at, (size_t)p.m * sizeof *at);
-        }
-        tni_scan_save(j, &p, r, rows, x);
+        tni_scan_load(j, &p, j->x, r, rows, b.sum + p.m);
+        exponents_block(&b, j->context->kernels, rows * p.m, p.m);
+        tni_scan_save(j, &p, r, rows, b.factor);
+        /* The last row is the next one's row before. */
+        memcpy(b.top, b.top + rows * p.m, (size_t)p.m * sizeof *b.top);
+        memcpy(b.sum, b.sum + rows * p.m, (size_t)p.m * sizeof *b.sum);
     }
 }
 
@@ -233,9 +310,12 @@ static bool logcumsumexp_check(tn_frame *f) {
 }
 static void logcumsumexp_run(tn_frame *f) {
     TN_ARGS(logcumsumexp, a, f);
+    const tn_tensor *x = f->in[0];
+    const int64_t n = x->ndim ? x->size[tni_dim(x->ndim, a->dim)] : 1;
     tni_scan j;
-    if (!f->in[0]->numel) return;
-    tni_scan_plan(f, &j, f->in[0], NULL, a->dim, TNI_SCAN_COLUMNS);
+    if (!x->numel) return;
+    /* Short sequences go side by side, so that there is enough for whole vectors. */
+    tni_scan_plan(f, &j, x, NULL, a->dim, n < RUN_PART ? TNI_SCAN_COLUMNS : 1);
     tni_scan_run(&j, exponents_task);
 }
 /* dx_i = e^(x_i - y_i) s_i with s_i = dy_i + e^(y_i - y_(i+1)) s_(i+1): of real numbers no factor
