@@ -11015,6 +11015,7 @@ TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which) {
     X(ctc)              \
     X(scans)            \
     X(running)          \
+    X(grid)             \
     X(segments)         \
     X(index)            \
     X(scatter)          \
@@ -25990,6 +25991,209 @@ static const tn_device_row resample_rows[] = {
     {"resample", false, NULL, resample_prepare, resample_run},
     {"resample_input_grad", false, NULL, resample_input_grad_prepare, resample_input_grad_run}};
 TNC_FAMILY(resample, resample_rows)
+
+/* src/cuda/grid_sample.cu - an image at places that a grid names, with the CPU's bits (ops/layers/grid_sample.c) */
+
+#define TNI_TABLE static inline __host__ __device__
+
+/* src/simd/grid_place.inl - which elements grid_sample sums for a place of its grid, with which weights */
+
+typedef struct gp_plan {
+    int64_t n[3], step[3];
+    int32_t dims, taps, count;
+    tn_grid_mode mode;
+    tn_grid_padding padding;
+    bool align_corners;
+} gp_plan;
+
+#define GP_NONE (-((int64_t)1 << 60))
+
+#define GRID_PLACE(name, T, fmod_of)                                                               \
+    TNI_TABLE T gp_##name##_floor(T p) {                                                           \
+        const T whole = (T)(int32_t)p;                                                             \
+        return whole - (T)(whole > p);                                                      \
+    }                                                                                              \
+    TNI_TABLE T gp_##name##_round(T p) {                                       \
+        const T whole = gp_##name##_floor(p), part = p - whole;                                    \
+        const int odd = (int32_t)whole & 1, up = part > (T)0.5, half = part == (T)0.5;             \
+        return whole + (T)(up | (half & odd));                                                     \
+    }                                                                                              \
+                          \
+    TNI_TABLE T gp_##name##_mirror(T p, int64_t n, bool align_corners) {                           \
+        const double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);   \
+        if (span <= 0) return 0;                                                                   \
+        p = p - (T)low;                                                                            \
+        if (p < 0) p = -p;                                                                         \
+        if (p >= (T)span) {                                                                        \
+            const T rest = fmod_of(p, (T)span), odd = fmod_of(gp_##name##_floor(p / (T)span), (T)2);  \
+            p = odd == 0 ? rest : (T)span - rest;                                                  \
+        }                                                                                          \
+        return p + (T)low;                                                                         \
+    }                                                                                              \
+    TNI_TABLE T gp_##name##_inside(const gp_plan *g, T p, int64_t n) {                             \
+        const T last = (T)(n - 1);                                                                 \
+        if (g->padding == TN_GRID_PADDING_ZEROS) return p;                                         \
+        if (g->padding == TN_GRID_PADDING_REFLECTION)                                              \
+            p = gp_##name##_mirror(p, n, g->align_corners);                                        \
+        return p < 0 ? 0 : p > last ? last : p;                                                    \
+    }                                                                                              \
+    TNI_TABLE T gp_##name##_cubic(T d, bool outer) {                                               \
+        const T a = (T)-0.75;                                                                      \
+        if (outer) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;                               \
+        return ((a + 2) * d - (a + 3)) * (d * d) + 1;                                              \
+    }                                                                                              \
+    TNI_TABLE void gp_##name##_tap(const gp_plan *g, int k, T at, int64_t *to) {                   \
+        const int32_t i = (int32_t)at;                                                             \
+        const int64_t inside = -(int64_t)((i >= 0) & (i < g->n[k]));                               \
+        *to = (i * g->step[k] & inside) | (GP_NONE & ~inside);                                     \
+    }                                                                                              \
+    TNI_TABLE void gp_##name##_axis(const gp_plan *g, int k, T c, int64_t *at, T *weight,          \
+                                    int64_t every) {                                               \
+        const int64_t n = g->n[k];                                                                 \
+        const T most = (T)((int64_t)1 << 30);                                                      \
+        T p, first, part;                                                                          \
+        if (c != c && g->mode != TN_GRID_MODE_BICUBIC && g->padding != TN_GRID_PADDING_ZEROS)      \
+            c = -1;                                                                                \
+        p = g->align_corners ? (c + 1) * (T)((double)(n - 1) / 2)                                  \
+                             : (c + 1) * (T)((double)n / 2) - (T)0.5;                              \
+        p = p < -most ? -most : p > most ? most : p;                                               \
+        if (g->mode != TN_GRID_MODE_BICUBIC) p = gp_##name##_inside(g, p, n);                      \
+        first = p == p ? p : -most;                                                                \
+        if (g->mode == TN_GRID_MODE_NEAREST) {                                                     \
+            gp_##name##_tap(g, k, gp_##name##_round(first), at);                                   \
+            *weight = 1;                                                                           \
+            return;                                                                                \
+        }                                                                                          \
+        first = gp_##name##_floor(first);                                                          \
+        part = p - first;                                                                          \
+        if (g->mode == TN_GRID_MODE_BILINEAR) {                                                    \
+            gp_##name##_tap(g, k, first, at);                                                      \
+            gp_##name##_tap(g, k, first + 1, at + every);                                          \
+            weight[0] = first + 1 - p;                                                             \
+            weight[every] = part;                                                                  \
+            return;                                                                                \
+        }                                                                                          \
+        for (int i = 0; i < 4; i++) {                                                              \
+            const T d = i < 2 ? part + (T)(1 - i) : (T)(i - 1) - part;                             \
+            gp_##name##_tap(g, k, gp_##name##_inside(g, first + (T)(i - 1), n), at + i * every);   \
+            weight[i * every] = gp_##name##_cubic(d, i == 0 || i == 3);                            \
+        }                                                                                          \
+    }
+GRID_PLACE(f32, float, fmodf)
+GRID_PLACE(f64, double, fmod)
+#undef GRID_PLACE
+
+TNI_TABLE gp_plan gp_plan_of(int dims, const int64_t *size, tn_grid_mode mode,
+                             tn_grid_padding padding, bool align_corners) {
+    gp_plan g = {{1, 1, 1}, {1, 1, 1}, dims, 1, 1, mode, padding, align_corners};
+    g.taps = mode == TN_GRID_MODE_NEAREST ? 1 : mode == TN_GRID_MODE_BILINEAR ? 2 : 4;
+    for (int k = 0; k < dims; k++) {
+        g.n[k] = size[dims - 1 - k];
+        if (k) g.step[k] = g.step[k - 1] * g.n[k - 1];
+        g.count *= g.taps;
+    }
+    return g;
+}
+#undef TNI_TABLE
+
+struct tnc_grid {
+    gp_plan plan;
+    const char *x, *grid;
+    char *y;
+    int64_t size[3];
+    int64_t places, elements, channels;
+    int64_t x_sample, x_channel, x_step[3], y_sample, y_channel, y_step[3];
+    int64_t grid_sample, grid_number, grid_step[3];
+    int32_t x_dtype, grid_dtype;
+};
+
+template <class T>
+struct tnc_grid_taps {
+    int64_t at[12];
+    T weight[12];
+};
+TNC_FN void tnc_grid_axis(const tnc_grid &g, int k, float c, tnc_grid_taps<float> &t) {
+    gp_f32_axis(&g.plan, k, c, t.at + 4 * k, t.weight + 4 * k, 1);
+}
+TNC_FN void tnc_grid_axis(const tnc_grid &g, int k, double c, tnc_grid_taps<double> &t) {
+    gp_f64_axis(&g.plan, k, c, t.at + 4 * k, t.weight + 4 * k, 1);
+}
+template <class T>
+TNC_FN T tnc_grid_at(const tnc_grid &g, const tnc_grid_taps<T> &t, const char *plane, int x, int y,
+                     int z) {
+    const int64_t at = t.at[x] + t.at[4 + y] + (g.plan.dims > 2 ? t.at[8 + z] : 0);
+    return at < 0 ? 0 : tnc_load_real<T>(plane + at, g.x_dtype);
+}
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_grid_sums(tnc_grid g) {
+    for (int64_t i = TNC_FIRST(); i < g.elements; i += TNC_STEP()) {
+        const int64_t n = i / g.places;
+        const char *place = g.grid + n * g.grid_sample, *plane = g.x + n * g.x_sample;
+        char *to = g.y + n * g.y_sample;
+        int64_t rest = i - n * g.places;
+        tnc_grid_taps<T> t;
+        for (int k = 0; k < g.plan.dims; k++) {
+            const int64_t q = rest / g.size[k];
+            place += (rest - q * g.size[k]) * g.grid_step[k];
+            to += (rest - q * g.size[k]) * g.y_step[k];
+            rest = q;
+        }
+        for (int k = 0; k < g.plan.dims; k++)
+            tnc_grid_axis(g, k, tnc_load_real<T>(place + k * g.grid_number, g.grid_dtype), t);
+        for (int64_t c = 0; c < g.channels; c++, plane += g.x_channel, to += g.y_channel) {
+            T sum = 0;
+            for (int tap = 0; tap < g.plan.count; tap++) {
+                const int x = tap % g.plan.taps, y = tap / g.plan.taps % g.plan.taps,
+                          z = tap / g.plan.taps / g.plan.taps;
+                T weight = t.weight[x] * t.weight[4 + y];
+                if (g.plan.dims > 2) weight *= t.weight[8 + z];
+                const T v = tnc_grid_at(g, t, plane, x, y, z) * weight;
+                sum = tap ? sum + v : v;
+            }
+            tnc_store_real(to, g.x_dtype, sum);
+        }
+    }
+}
+
+static void grid_sample_run(tn_frame *f) {
+    TN_ARGS(grid_sample, a, f);
+    const tn_operand x = tn_operand_of(f->in[0]), grid = tn_operand_of(f->in[1]),
+                     y = tn_operand_of(f->out[0]);
+    const int dims = x.ndim - 2;
+    const cudaStream_t s = tnc_stream(f);
+    tnc_grid g;
+    if (!y.numel) return;
+    memset(&g, 0, sizeof g);
+    g.plan = gp_plan_of(dims, x.size + 2, a->mode, a->padding_mode, a->align_corners);
+    g.x = x.at;
+    g.grid = grid.at;
+    g.y = y.at;
+    g.channels = x.size[1];
+    g.elements = y.numel / g.channels;
+    g.places = g.elements / x.size[0];
+    g.x_sample = x.stride[0] * x.bytes;
+    g.x_channel = x.stride[1] * x.bytes;
+    g.y_sample = y.stride[0] * y.bytes;
+    g.y_channel = y.stride[1] * y.bytes;
+    g.grid_sample = grid.stride[0] * grid.bytes;
+    g.grid_number = grid.stride[dims + 1] * grid.bytes;
+    for (int k = 0; k < dims; k++) {
+        g.size[k] = y.size[dims + 1 - k];
+        g.plan.step[k] = x.stride[dims + 1 - k] * x.bytes;
+        g.y_step[k] = y.stride[dims + 1 - k] * y.bytes;
+        g.grid_step[k] = grid.stride[dims - k] * grid.bytes;
+    }
+    g.x_dtype = x.dtype;
+    g.grid_dtype = grid.dtype;
+    const unsigned blocks = tnc_blocks(g.elements, TNC_THREADS);
+    if (x.dtype == TN_F64)
+        TNC_LAUNCH_PLAIN((tnc_grid_sums<double>), blocks, TNC_THREADS, s, g);
+    else
+        TNC_LAUNCH_PLAIN((tnc_grid_sums<float>), blocks, TNC_THREADS, s, g);
+}
+
+static const tn_device_row grid_rows[] = {{"grid_sample", false, NULL, NULL, grid_sample_run}};
+TNC_FAMILY(grid, grid_rows)
 
 /* src/cuda/dft.cu - one discrete Fourier transform after another along a dimension, with the CPU's arithmetic (ops/fft/dft.c, kernels/dft_type.inl), in f32 or f64 */
 

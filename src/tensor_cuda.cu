@@ -47,6 +47,7 @@
 #include "cuda/pool_places.cu"
 #include "cuda/fold.cu"
 #include "cuda/resample.cu"
+#include "cuda/grid_sample.cu"
 #include "cuda/dft.cu"
 #include "cuda/batch_norm.cu"
 #include "cuda/nccl.cu"

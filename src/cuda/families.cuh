@@ -17,6 +17,7 @@
     X(ctc)              \
     X(scans)            \
     X(running)          \
+    X(grid)             \
     X(segments)         \
     X(index)            \
     X(scatter)          \

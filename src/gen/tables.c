@@ -3471,7 +3471,7 @@ static const tn_param tni_params_grid_sample[] = {
 static const tn_grid_sample_args tni_defaults_grid_sample = {TN_GRID_MODE_BILINEAR,
     TN_GRID_PADDING_ZEROS, false, NULL, NULL};
 static const char *const tni_names_grid_sample[] = {"result", NULL};
-static const uint64_t tni_needs_grid_sample[] = {0, 0};
+static const uint64_t tni_needs_grid_sample[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_grid_sample) = {tni_params_grid_sample, &tni_defaults_grid_sample,
     tni_names_grid_sample, tni_needs_grid_sample, 5, 2, 1, 0, sizeof(tn_grid_sample_args),

@@ -63,6 +63,27 @@ TN_USE_RESULT TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor
     .input_size = __VA_ARGS__))
 #endif
 
+/* --- the grid of an affine map for grid_sample, a composition --- */
+
+/* The grid of grid_sample for a result of `size`, whose places are mapped by the matrices theta.
+ *   schema  affine_grid(Tensor theta, int[] size, bool align_corners=False) -> Tensor
+ *   shapes  theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); theta (N, 3, 4), size (N, C, D,
+ *           H, W) -> (N, D, H, W, 3)
+ *   example tn_affine_grid(x, TN_DIMS(1, 3, 8, 8)) */
+typedef struct tn_affine_grid_args {
+    bool align_corners;
+    tn_tensor *theta;
+    tn_ints size;
+    TNI_NAMED_OPTIONS
+} tn_affine_grid_args;
+TN_USE_RESULT TN_API tn_tensor *tn_affine_grid_at(const char *file, int line,
+    const tn_affine_grid_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_affine_grid(tn_tensor *theta, tn_ints size, bool align_corners);
+#ifndef __cplusplus
+#define tn_affine_grid(theta_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_affine_grid, \
+    .theta = theta_, .size = __VA_ARGS__))
+#endif
+
 /* --- scaled dot-product attention, composed of products and a softmax --- */
 
 /* softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true
@@ -885,8 +906,7 @@ TN_USE_RESULT TN_API tn_tensor *tnp_cosine_similarity(tn_tensor *x1, tn_tensor *
     .dim = 1, .eps = 1e-08, .x1 = x1_, .x2 = __VA_ARGS__))
 #endif
 
-/* --- an image at places that a grid names, and the grid of an affine map: compositions, so
- * that gradients of any order follow --- */
+/* --- an image at places that a grid names, and its gradients --- */
 
 /* The input at the places of grid: x, y (and z) from -1 to 1 across the input. A place between
  * elements takes a mean of those around it (bilinear, or bicubic with A = -0.75) or the nearest.
@@ -913,25 +933,6 @@ TN_USE_RESULT TN_API tn_tensor *tnp_grid_sample(tn_tensor *input, tn_tensor *gri
 #define tn_grid_sample(input_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_grid_sample, \
     .mode = TN_GRID_MODE_BILINEAR, .padding_mode = TN_GRID_PADDING_ZEROS, .input = input_, \
     .grid = __VA_ARGS__))
-#endif
-
-/* The grid of grid_sample for a result of `size`, whose places are mapped by the matrices theta.
- *   schema  affine_grid(Tensor theta, int[] size, bool align_corners=False) -> Tensor
- *   shapes  theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); theta (N, 3, 4), size (N, C, D,
- *           H, W) -> (N, D, H, W, 3)
- *   example tn_affine_grid(x, TN_DIMS(1, 3, 8, 8)) */
-typedef struct tn_affine_grid_args {
-    bool align_corners;
-    tn_tensor *theta;
-    tn_ints size;
-    TNI_NAMED_OPTIONS
-} tn_affine_grid_args;
-TN_USE_RESULT TN_API tn_tensor *tn_affine_grid_at(const char *file, int line,
-    const tn_affine_grid_args *args);
-TN_USE_RESULT TN_API tn_tensor *tnp_affine_grid(tn_tensor *theta, tn_ints size, bool align_corners);
-#ifndef __cplusplus
-#define tn_affine_grid(theta_, ...) TNI_RESULT(tn_tensor, TNI_CALL(tn_affine_grid, \
-    .theta = theta_, .size = __VA_ARGS__))
 #endif
 
 /* --- norms that are composed of other rows: over groups of channels, and by the root of
