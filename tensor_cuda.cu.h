@@ -26011,7 +26011,7 @@ typedef struct gp_plan {
 #define GRID_PLACE(name, T, fmod_of)                                                               \
     TNI_TABLE T gp_##name##_floor(T p) {                                                           \
         const T whole = (T)(int32_t)p;                                                             \
-        return whole - (T)(whole > p);                                                      \
+        return whole - (T)(whole > p);                                                             \
     }                                                                                              \
     TNI_TABLE T gp_##name##_round(T p) {                                       \
         const T whole = gp_##name##_floor(p), part = p - whole;                                    \
@@ -26025,7 +26025,8 @@ typedef struct gp_plan {
         p = p - (T)low;                                                                            \
         if (p < 0) p = -p;                                                                         \
         if (p >= (T)span) {                                                                        \
-            const T rest = fmod_of(p, (T)span), odd = fmod_of(gp_##name##_floor(p / (T)span), (T)2);  \
+            const T rest = fmod_of(p, (T)span),                                                    \
+                    odd = fmod_of(gp_##name##_floor(p / (T)span), (T)2);                           \
             p = odd == 0 ? rest : (T)span - rest;                                                  \
         }                                                                                          \
         return p + (T)low;                                                                         \

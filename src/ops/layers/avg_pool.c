@@ -45,41 +45,54 @@ static double pool_divisor(const tni_pool_job *j, pool_window z, pool_window y, 
     return (double)((z.end - z.begin) * (y.end - y.begin) * (x.end - x.begin));
 }
 
+/* Windows of up to POOL_COLUMNS columns from `first` on; returns their number. */
+enum { POOL_COLUMNS = 64 };
+static int64_t pool_columns(const tni_pool_shape *s, int64_t first, pool_window *x) {
+    const int64_t n = s->ow - first < POOL_COLUMNS ? s->ow - first : (int64_t)POOL_COLUMNS;
+    for (int64_t q = 0; q < n; q++) x[q] = pool_x(s, first + q);
+    return n;
+}
+
 /* Sums are made in double, row by row, and rounded once. */
-#define POOL_AVG(S, T)                                                                   \
-    static void pool_avg_##S(const tni_pool_job *j, int64_t plane) {                     \
-        const tni_pool_shape *s = &j->s;                                                 \
-        const T *from = (const T *)j->from + plane * s->d * s->h * s->w;                 \
-        T *to = (T *)j->to + plane * s->od * s->oh * s->ow;                              \
-        for (int64_t p = 0; p < s->od * s->oh; p++)                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                        \
-                const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh),    \
-                                  x = pool_x(s, q);                                      \
-                double sum = 0;                                                          \
-                for (int64_t d = z.begin; d < z.end; d++)                                \
-                    for (int64_t r = y.begin; r < y.end; r++) {                          \
-                        const T *row = from + (d * s->h + r) * s->w;                     \
-                        for (int64_t c = x.begin; c < x.end; c++) sum += (double)row[c]; \
-                    }                                                                    \
-                *to++ = (T)(sum / pool_divisor(j, z, y, x));                             \
-            }                                                                            \
-    }                                                                                    \
-    static void pool_avg_grad_##S(const tni_pool_job *j, int64_t plane) {                \
-        const tni_pool_shape *s = &j->s;                                                 \
-        const T *from = (const T *)j->from + plane * s->od * s->oh * s->ow;              \
-        T *to = (T *)j->to + plane * s->d * s->h * s->w;                                 \
-        memset(to, 0, (size_t)(s->d * s->h * s->w) * sizeof(T));                         \
-        for (int64_t p = 0; p < s->od * s->oh; p++)                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                        \
-                const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh),    \
-                                  x = pool_x(s, q);                                      \
-                const T share = (T)((double)*from++ / pool_divisor(j, z, y, x));         \
-                for (int64_t d = z.begin; d < z.end; d++)                                \
-                    for (int64_t r = y.begin; r < y.end; r++) {                          \
-                        T *row = to + (d * s->h + r) * s->w;                             \
-                        for (int64_t c = x.begin; c < x.end; c++) row[c] += share;       \
-                    }                                                                    \
-            }                                                                            \
+#define POOL_AVG(S, T)                                                                             \
+    static void pool_avg_##S(const tni_pool_job *j, int64_t plane) {                               \
+        const tni_pool_shape *s = &j->s;                                                           \
+        const T *from = (const T *)j->from + plane * s->d * s->h * s->w;                           \
+        pool_window x[POOL_COLUMNS];                                                               \
+        for (int64_t first = 0, n; first < s->ow; first += n) {                                    \
+            T *to = (T *)j->to + plane * s->od * s->oh * s->ow + first;                            \
+            n = pool_columns(s, first, x);                                                         \
+            for (int64_t p = 0; p < s->od * s->oh; p++, to += s->ow) {                             \
+                const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh);              \
+                for (int64_t q = 0; q < n; q++) {                                                  \
+                    double sum = 0;                                                                \
+                    for (int64_t d = z.begin; d < z.end; d++) {                                    \
+                        const T *row = from + (d * s->h + y.begin) * s->w;                         \
+                        for (int64_t r = y.begin; r < y.end; r++, row += s->w)                     \
+                            for (int64_t c = x[q].begin; c < x[q].end; c++) sum += (double)row[c]; \
+                    }                                                                              \
+                    to[q] = (T)(sum / pool_divisor(j, z, y, x[q]));                                \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void pool_avg_grad_##S(const tni_pool_job *j, int64_t plane) {                          \
+        const tni_pool_shape *s = &j->s;                                                           \
+        const T *from = (const T *)j->from + plane * s->od * s->oh * s->ow;                        \
+        T *to = (T *)j->to + plane * s->d * s->h * s->w;                                           \
+        memset(to, 0, (size_t)(s->d * s->h * s->w) * sizeof(T));                                   \
+        for (int64_t p = 0; p < s->od * s->oh; p++) {                                              \
+            const pool_window z = pool_z(s, p / s->oh), y = pool_y(s, p % s->oh);                  \
+            for (int64_t q = 0; q < s->ow; q++) {                                                  \
+                const pool_window x = pool_x(s, q);                                                \
+                const T share = (T)((double)*from++ / pool_divisor(j, z, y, x));                   \
+                for (int64_t d = z.begin; d < z.end; d++) {                                        \
+                    T *row = to + (d * s->h + y.begin) * s->w;                                     \
+                    for (int64_t r = y.begin; r < y.end; r++, row += s->w)                         \
+                        for (int64_t c = x.begin; c < x.end; c++) row[c] += share;                 \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
     }
 POOL_AVG(f32, float)
 POOL_AVG(f64, double)
