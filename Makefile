@@ -179,8 +179,10 @@ coverage-cuda: $(BUILD)/cuda_host/program_coverage # how each row runs on a CUDA
 .PRECIOUS: $(BUILD)/cuda_host/%.o
 $(BUILD)/cuda_host/rows: $(CUDA_OBJECTS) $(BUILD)/libtensor.a $(addprefix $(BUILD)/cuda_host/,tested.o rows.o sample.o)
 	$(CXX) $(filter-out %/libtensor.a,$^) $(BUILD)/libtensor.a -o $@ $(LIBS)
-# Another object than that of src/cuda/random.cu.
-$(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc $(CUDA_OBJECTS) $(BUILD)/libtensor.a
+# Other objects than those of src/cuda.
+$(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc
+$(BUILD)/cuda_host/program_products: tests/gpu/products.cc
+$(BUILD)/cuda_host/program_random $(BUILD)/cuda_host/program_products: $(CUDA_OBJECTS) $(BUILD)/libtensor.a
 	$(CXX) $(CUDA_FLAGS) $< -x none $(CUDA_OBJECTS) $(BUILD)/libtensor.a -o $@ $(LIBS)
 
 # The same programs on a GPU: make gpu compiles them by nvcc for CUDA_ARCH, the lane gpu runs them where there is one.

@@ -221,7 +221,14 @@ static inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes *to, con
 #endif
 #define TNC_FN static __device__ __forceinline__
 
-enum { TNC_DEVICES = 64 };
+template <class T>
+union tnc_lasting {
+    T value;
+    tnc_lasting() : value() {}
+    ~tnc_lasting() {}
+};
+
+enum { TNC_DEVICES = 64, TNC_OWNERS = 16 };
 struct tnc_fault {
     unsigned long long claim;
     unsigned long long ticket, value, bound;
@@ -233,6 +240,10 @@ struct tnc_device {
     std::atomic<int> broken;
 };
 TNC_PRIV tnc_device *tnc_device_at(int32_t device);
+static inline tnc_fault *tnc_fault_of(const tnc_device *d, uint64_t owner) {
+    return d->fault + owner % TNC_OWNERS;
+}
+static inline uint64_t tnc_owner(uint64_t ticket) { return ticket << 1 >> 41; }
 TNC_PRIV bool tnc_exact(void);
 static inline tnc_device *tnc_device_of(const tn_frame *f) {
     return tnc_device_at(tn_frame_device(f));
@@ -248,7 +259,16 @@ static inline cudaStream_t tnc_stream(const tn_frame *f) {
 }
 TNC_PRIV void tnc_asked();
 
-enum { TNC_THREADS = 256, TNC_PIECE = 1 << 30 };
+enum { TNC_THREADS = 256 };
+
+static inline int64_t tnc_piece(void) {
+#ifdef TNC_EMULATED
+    static const int64_t most = emu_number("EMU_PIECE", 1 << 30);
+    return most;
+#else
+    return 1 << 30;
+#endif
+}
 
 static inline unsigned tnc_blocks(int64_t n, int64_t each) {
 #ifdef TNC_EMULATED
@@ -294,9 +314,9 @@ static inline void tnc_walk_pieces(const tn_walk_plan &p, const Run &run) {
     int64_t inner = 1, outer, rows;
     int cut = 0;
     if (!p.numel) return;
-    while (cut < p.ndim - 1 && p.size[cut] <= TNC_PIECE / inner) inner *= p.size[cut++];
+    while (cut < p.ndim - 1 && p.size[cut] <= tnc_piece() / inner) inner *= p.size[cut++];
     outer = p.numel / inner / p.size[cut];
-    rows = TNC_PIECE / inner;
+    rows = tnc_piece() / inner;
     w.ndim = cut + 1;
     for (int d = 0; d <= cut; d++) {
         w.size[d] = d < cut ? (uint32_t)p.size[d] : 1;
@@ -355,14 +375,16 @@ struct pinned_cache {
     std::multimap<int64_t, pinned_block *> idle;
     std::vector<pinned_block *> waiting;
 };
-static pinned_cache pinned_blocks;
+static pinned_cache &pinned_all() {
+    static tnc_lasting<pinned_cache> cache;
+    return cache.value;
+}
 
 static bool pinned_done(pinned_block *p) {
     while (!p->uses.empty()) {
-        if (cudaEventQuery(p->uses.back().done) != cudaSuccess) {
-            (void)cudaGetLastError();
-            return false;
-        }
+        const cudaError_t e = cudaEventQuery(p->uses.back().done);
+        if (e) (void)cudaGetLastError();
+        if (e == cudaErrorNotReady) return false;
         cudaEventDestroy(p->uses.back().done);
         p->uses.pop_back();
     }
@@ -370,24 +392,24 @@ static bool pinned_done(pinned_block *p) {
 }
 
 static void pinned_look() {
-    for (size_t i = 0; i < pinned_blocks.waiting.size();) {
-        pinned_block *p = pinned_blocks.waiting[i];
+    for (size_t i = 0; i < pinned_all().waiting.size();) {
+        pinned_block *p = pinned_all().waiting[i];
         if (!pinned_done(p)) {
             i++;
             continue;
         }
-        pinned_blocks.idle.emplace(p->bytes, p);
-        pinned_blocks.waiting[i] = pinned_blocks.waiting.back();
-        pinned_blocks.waiting.pop_back();
+        pinned_all().idle.emplace(p->bytes, p);
+        pinned_all().waiting[i] = pinned_all().waiting.back();
+        pinned_all().waiting.pop_back();
     }
 }
 
 static void pinned_release_idle() {
-    for (auto &i : pinned_blocks.idle) {
+    for (auto &i : pinned_all().idle) {
         cudaFreeHost(i.second->at);
         delete i.second;
     }
-    pinned_blocks.idle.clear();
+    pinned_all().idle.clear();
 }
 
 static pinned_block *pinned_new(int64_t bytes, cudaError_t *e) {
@@ -411,14 +433,14 @@ static pinned_block *pinned_new(int64_t bytes, cudaError_t *e) {
 }
 
 static std::map<const char *, pinned_block *>::iterator pinned_find(const void *at) {
-    auto i = pinned_blocks.used.upper_bound((const char *)at);
-    if (i == pinned_blocks.used.begin()) return pinned_blocks.used.end();
+    auto i = pinned_all().used.upper_bound((const char *)at);
+    if (i == pinned_all().used.begin()) return pinned_all().used.end();
     --i;
-    return (const char *)at < i->first + i->second->bytes ? i : pinned_blocks.used.end();
+    return (const char *)at < i->first + i->second->bytes ? i : pinned_all().used.end();
 }
 
 TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
     int64_t whole = PINNED_LEAST;
     pinned_block *p = NULL;
     cudaError_t e = cudaSetDevice(device);
@@ -431,15 +453,15 @@ TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t r
     e = cudaErrorMemoryAllocation;
     try {
         pinned_look();
-        auto i = pinned_blocks.idle.find(whole);
-        if (i != pinned_blocks.idle.end()) {
+        auto i = pinned_all().idle.find(whole);
+        if (i != pinned_all().idle.end()) {
             p = i->second;
-            pinned_blocks.idle.erase(i);
+            pinned_all().idle.erase(i);
         } else if (!(p = pinned_new(whole, &e))) {
             tnc_no_memory(e, why, room);
             return NULL;
         }
-        pinned_blocks.used[p->at] = p;
+        pinned_all().used[p->at] = p;
     } catch (const std::bad_alloc &) {
         return NULL;
     }
@@ -447,21 +469,21 @@ TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t r
 }
 
 TNC_PRIV void tnc_host_free(int32_t device, void *at) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
-    auto i = pinned_blocks.used.find((const char *)at);
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
+    auto i = pinned_all().used.find((const char *)at);
     (void)device;
-    if (i == pinned_blocks.used.end()) return;
+    if (i == pinned_all().used.end()) return;
     pinned_block *p = i->second;
-    pinned_blocks.used.erase(i);
+    pinned_all().used.erase(i);
     try {
-        pinned_blocks.waiting.push_back(p);
+        pinned_all().waiting.push_back(p);
         pinned_look();
     } catch (const std::bad_alloc &) {}
 }
 
 TNC_PRIV bool tnc_host_is(const void *at) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
-    return pinned_find(at) != pinned_blocks.used.end();
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
+    return pinned_find(at) != pinned_all().used.end();
 }
 
 static bool pinned_record(pinned_block *p, cudaStream_t stream) {
@@ -479,10 +501,10 @@ static bool pinned_record(pinned_block *p, cudaStream_t stream) {
 }
 
 TNC_PRIV bool tnc_host_busy(const void *at, cudaStream_t stream) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
     auto i = pinned_find(at);
     bool recorded = false;
-    if (i == pinned_blocks.used.end()) return false;
+    if (i == pinned_all().used.end()) return false;
     try {
         recorded = pinned_record(i->second, stream);
     } catch (const std::bad_alloc &) {}
@@ -491,8 +513,8 @@ TNC_PRIV bool tnc_host_busy(const void *at, cudaStream_t stream) {
 }
 
 TNC_PRIV void tnc_host_trim() {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
-    for (pinned_block *p : pinned_blocks.waiting)
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
+    for (pinned_block *p : pinned_all().waiting)
         for (const pinned_use &u : p->uses) cudaEventSynchronize(u.done);
     try {
         pinned_look();
@@ -527,23 +549,29 @@ struct events_idle {
     cudaStream_t stream;
 };
 static std::mutex events_lock;
-static std::vector<events_idle> events_all;
-static std::vector<events_idle> events_free;
+static std::vector<events_idle> &events_all() {
+    static tnc_lasting<std::vector<events_idle>> all;
+    return all.value;
+}
+static std::vector<events_idle> &events_free() {
+    static tnc_lasting<std::vector<events_idle>> idle;
+    return idle.value;
+}
 
 static void *events_stream_new(int32_t device, int32_t priority) {
     std::lock_guard<std::mutex> hold(events_lock);
     int least = 0, greatest = 0;
     cudaStream_t made;
-    for (size_t i = 0; i < events_free.size(); i++)
-        if (events_free[i].device == device && events_free[i].priority == priority) {
-            made = events_free[i].stream;
-            events_free[i] = events_free.back();
-            events_free.pop_back();
+    for (size_t i = 0; i < events_free().size(); i++)
+        if (events_free()[i].device == device && events_free()[i].priority == priority) {
+            made = events_free()[i].stream;
+            events_free()[i] = events_free().back();
+            events_free().pop_back();
             return made;
         }
     try {
-        events_all.reserve(events_all.size() + 1);
-        events_free.reserve(events_all.size() + 1);
+        events_all().reserve(events_all().size() + 1);
+        events_free().reserve(events_all().size() + 1);
     } catch (const std::bad_alloc &) {
         return NULL;
     }
@@ -552,14 +580,14 @@ static void *events_stream_new(int32_t device, int32_t priority) {
     const int near_one = priority > least ? least : priority < greatest ? greatest : priority;
     if (!e) e = cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, near_one);
     if (!events_done(e)) return NULL;
-    events_all.push_back({device, priority, made});
+    events_all().push_back({device, priority, made});
     events_streams++;
     return made;
 }
 static void events_stream_free(int32_t, void *stream) {
     std::lock_guard<std::mutex> hold(events_lock);
-    for (const events_idle &s : events_all)
-        if (s.stream == (cudaStream_t)stream) events_free.push_back(s);
+    for (const events_idle &s : events_all())
+        if (s.stream == (cudaStream_t)stream) events_free().push_back(s);
 }
 
 static bool events_stream_wait(int32_t device, void *stream, tn_fault *fault, char *why,
@@ -684,7 +712,10 @@ struct memory_cache {
     std::vector<memory_piece *> waiting;
     tn_device_memory_info info;
 };
-static memory_cache memory_caches[TNC_DEVICES];
+static memory_cache *memory_cache_of(int32_t device) {
+    static tnc_lasting<memory_cache> caches[TNC_DEVICES];
+    return &caches[device].value;
+}
 
 static void memory_keep(memory_cache *c, memory_piece *p) {
     try {
@@ -862,7 +893,7 @@ static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes, cudaErr
 }
 
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     void *at = NULL;
     std::lock_guard<std::mutex> hold(c->lock);
     cudaError_t e = cudaSetDevice(device);
@@ -887,7 +918,7 @@ TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes) {
 }
 
 TNC_PRIV void tnc_free(int32_t device, void *at) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     auto i = c->used.find(at);
     memory_piece *p;
@@ -902,7 +933,7 @@ TNC_PRIV void tnc_free(int32_t device, void *at) {
 }
 
 TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     auto i = c->used.find(at);
     if (i == c->used.end() || i->second->stream == stream) return;
@@ -916,7 +947,7 @@ TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream) {
 }
 
 TNC_PRIV void tnc_trim(int32_t device) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     tnc_host_trim();
     std::lock_guard<std::mutex> hold(c->lock);
     memory_look(c, true);
@@ -927,19 +958,19 @@ TNC_PRIV void tnc_trim(int32_t device) {
 }
 
 TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     *to = c->info;
 }
 
 TNC_PRIV void tnc_reset_peak(int32_t device) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     c->info.peak = c->info.used;
 }
 
 TNC_PRIV void tnc_limit(int32_t device, int64_t bytes) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     c->info.limit = bytes;
 }
@@ -955,7 +986,7 @@ static void memory_list(std::vector<tn_device_piece> *list, const memory_piece *
 
 TNC_PRIV int64_t tnc_snapshot(int32_t device,
                               void (*each)(const tn_device_piece *piece, void *user), void *user) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::vector<tn_device_piece> list;
     try {
         std::lock_guard<std::mutex> hold(c->lock);
@@ -12910,7 +12941,8 @@ struct tnc_watch {
     unsigned long long ticket;
 };
 static inline tnc_watch tnc_watch_of(const tn_frame *f) {
-    const tnc_watch w = {tnc_device_of(f)->fault, tn_device_ticket(f)};
+    const uint64_t ticket = tn_device_ticket(f);
+    const tnc_watch w = {tnc_fault_of(tnc_device_of(f), tnc_owner(ticket)), ticket};
     return w;
 }
 
@@ -20451,11 +20483,13 @@ TNC_FN void tnc_dropout_one(const tnc_dropout &a, char *to, const char *from, bo
 
 template <class V>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_dropout_kernel(tnc_dropout a) {
-    for (int64_t i = TNC_FIRST(); i * 2 < a.walk.n; i += TNC_STEP()) {
+    const int64_t odd = a.begin % 2;
+    for (int64_t i = TNC_FIRST(); i * 2 - odd < a.walk.n; i += TNC_STEP()) {
         uint32_t word[4] = {0, 0, 0, 0};
         if (!a.drawn && a.below) tnc_philox(a.draw, (uint64_t)(a.begin / 2 + i), word);
-        for (int k = 0; k < 2 && i * 2 + k < a.walk.n; k++) {
-            const int64_t e = i * 2 + k;
+        for (int k = 0; k < 2; k++) {
+            const int64_t e = i * 2 + k - odd;
+            if (e < 0 || e >= a.walk.n) continue;
             const bool keep =
                 a.drawn ? a.drawn[a.begin + e] != 0 : tnc_happens(word + 2 * k, a.below);
             int64_t at[2];
@@ -20481,7 +20515,7 @@ static void random_dropout_by(tn_frame *f, const tn_chance_plan &c, const uint8_
     a.dtype = out.dtype;
     tn_walk_plan_of(&p, both, 2);
     tnc_walk_pieces<2>(p, [&](const tnc_walk<2> &w) {
-        const unsigned blocks = tnc_blocks((w.n + 1) / 2, TNC_THREADS);
+        const unsigned blocks = tnc_blocks(w.n / 2 + 1, TNC_THREADS);
         a.walk = w;
         a.begin = (w.at[0] - out.at) / out.bytes;
         if (a.dtype == TN_F64 || a.dtype == TN_C128)
@@ -20848,6 +20882,8 @@ static bool blas_call_of(const tn_frame *f, const tnc_product *p, tnc_blas_call 
     return blas_front(p, c, d);
 }
 
+static std::mutex blas_lock;
+
 #ifdef TNC_EMULATED
 
 __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
@@ -20868,19 +20904,16 @@ __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
         tnc_store_real(d.d + (batch * c.step_d + r + q * c.ldd) * bytes, dtype, sum);
     }
 }
-static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
-    *bytes = 0;
-    if (!emu_number("EMU_BLAS", 0)) return false;
-    if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
-        c->ldd < c->m)
-        emu_stop("a leading dimension is too small for %lld rows", (long long)c->m);
+struct blas_plan {
+    tnc_blas_call call;
+    bool usable;
+};
+static bool blas_handle(int64_t) { return emu_number("EMU_BLAS", 0) != 0; }
+static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
+    p->call = *c;
     return true;
 }
-static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
-    TNC_LAUNCH_PLAIN(tnc_blas_loops, tnc_blocks(c->m * c->n * c->batches, 128), 128, tnc_stream(f),
-                     *c, *d, tnc_dtype_bytes((int)c->dtype));
-    return emu_number("EMU_BLAS", 0) != 2;
-}
+static void blas_drop(blas_plan *p) { memset(p, 0, sizeof *p); }
 #else
 
 static bool blas_asked(const char *name) {
@@ -20944,7 +20977,6 @@ struct blas_library {
 #undef BLAS_MEMBER
 };
 
-static std::mutex blas_lock;
 static blas_library blas;
 static blas_handle_t blas_handles[TNC_DEVICES];
 
@@ -20976,18 +21008,12 @@ static bool blas_handle(int64_t device) {
     return blas_handles[device] != NULL;
 }
 
-enum { BLAS_A, BLAS_B, BLAS_C, BLAS_D, BLAS_SIDES, BLAS_PLANS = 1 << 14 };
+enum { BLAS_A, BLAS_B, BLAS_C, BLAS_D, BLAS_SIDES };
 struct blas_plan {
     blas_opaque_t desc, layout[BLAS_SIDES];
     blas_heuristic best;
     bool usable;
 };
-struct blas_less {
-    bool operator()(const tnc_blas_call &a, const tnc_blas_call &b) const {
-        return memcmp(&a, &b, sizeof a) < 0;
-    }
-};
-static std::map<tnc_blas_call, blas_plan, blas_less> *blas_plans;
 
 static int blas_type(int64_t dtype) {
     switch (dtype) {
@@ -21053,21 +21079,82 @@ static void blas_drop(blas_plan *p) {
         if (p->layout[i]) blas.MatrixLayoutDestroy(p->layout[i]);
     memset(p, 0, sizeof *p);
 }
+static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
+    return blas_describe(p, c) && blas_choose(p, c);
+}
+#undef BLAS_FUNCTIONS
+#endif
+
+struct blas_less {
+    bool operator()(const tnc_blas_call &a, const tnc_blas_call &b) const {
+        return memcmp(&a, &b, sizeof a) < 0;
+    }
+};
+struct blas_kept {
+    blas_plan plan;
+    int64_t asked;
+};
+static std::map<tnc_blas_call, blas_kept, blas_less> *blas_plans;
+static int64_t blas_calls;
+
+static int64_t blas_most(void) {
+#ifdef TNC_EMULATED
+    return emu_number("EMU_BLAS_PLANS", 1 << 14);
+#else
+    return 1 << 14;
+#endif
+}
+static void blas_forget(void) {
+    if ((int64_t)blas_plans->size() < blas_most()) return;
+    for (auto i = blas_plans->begin(); i != blas_plans->end();) {
+        if (i->second.asked > blas_calls - blas_most() / 2) {
+            ++i;
+            continue;
+        }
+        blas_drop(&i->second.plan);
+        i = blas_plans->erase(i);
+    }
+}
 static blas_plan *blas_plan_of(const tnc_blas_call *c) {
     try {
-        if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_plan, blas_less>;
-        const auto known = blas_plans->find(*c);
-        if (known != blas_plans->end()) return known->second.usable ? &known->second : NULL;
-        if (blas_plans->size() >= BLAS_PLANS || !blas_handle(c->device)) return NULL;
-        blas_plan *p = &(*blas_plans)[*c];
-        memset(p, 0, sizeof *p);
-        p->usable = blas_describe(p, c) && blas_choose(p, c);
-        if (!p->usable) blas_drop(p);
-        return p->usable ? p : NULL;
+        if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_kept, blas_less>;
+        auto known = blas_plans->find(*c);
+        if (known == blas_plans->end()) {
+            if (!blas_handle(c->device)) return NULL;
+            blas_forget();
+            known = blas_plans->emplace(*c, blas_kept()).first;
+            blas_plan *p = &known->second.plan;
+            p->usable = blas_make(p, c);
+            if (!p->usable) blas_drop(p);
+        }
+        known->second.asked = ++blas_calls;
+        return known->second.plan.usable ? &known->second.plan : NULL;
     } catch (const std::bad_alloc &) {
         return NULL;
     }
 }
+
+#ifdef TNC_EMULATED
+static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
+    std::lock_guard<std::mutex> hold(blas_lock);
+    *bytes = 0;
+    if (!blas_plan_of(c)) return false;
+    if ((int64_t)blas_plans->size() > blas_most())
+        emu_stop("%lld plans of products are kept", (long long)blas_plans->size());
+    if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
+        c->ldd < c->m)
+        emu_stop("a leading dimension is too small for %lld rows", (long long)c->m);
+    return true;
+}
+static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
+    std::lock_guard<std::mutex> hold(blas_lock);
+    const blas_plan *p = blas_plan_of(c);
+    if (!p) return false;
+    TNC_LAUNCH_PLAIN(tnc_blas_loops, tnc_blocks(c->m * c->n * c->batches, 128), 128, tnc_stream(f),
+                     p->call, *d, tnc_dtype_bytes((int)c->dtype));
+    return emu_number("EMU_BLAS", 0) != 2;
+}
+#else
 static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
@@ -21089,7 +21176,6 @@ static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_da
                         p->layout[BLAS_D], &p->best.algorithm, f->scratch, p->best.workspace,
                         tnc_stream(f));
 }
-#undef BLAS_FUNCTIONS
 #endif
 
 TNC_PRIV bool tnc_blas_takes(const tn_frame *f, const tnc_product *p, int64_t *bytes) {
@@ -27542,9 +27628,9 @@ static bool backend_open(int32_t device, char *why, size_t room) {
     e = cudaSetDevice(device);
     if (!e) e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
     if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
-    if (!e) e = cudaHostAlloc((void **)&fault, sizeof *fault, cudaHostAllocDefault);
+    if (!e) e = cudaHostAlloc((void **)&fault, TNC_OWNERS * sizeof *fault, cudaHostAllocDefault);
     if (e) return backend_failed(e, why, room);
-    memset(fault, 0, sizeof *fault);
+    memset(fault, 0, TNC_OWNERS * sizeof *fault);
     d->fault = fault;
     return true;
 }
@@ -27555,12 +27641,14 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
     std::lock_guard<std::mutex> hold(backend_lock);
-    fault->ticket = __atomic_load_n(&d->fault->ticket, __ATOMIC_ACQUIRE);
-    if (!fault->ticket) return true;
-    fault->value = (int64_t)d->fault->value;
-    fault->bound = (int64_t)d->fault->bound;
-    d->fault->ticket = d->fault->value = d->fault->bound = 0;
-    __atomic_store_n(&d->fault->claim, 0, __ATOMIC_RELEASE);
+    tnc_fault *told = tnc_fault_of(d, fault->owner);
+    const uint64_t ticket = __atomic_load_n(&told->ticket, __ATOMIC_ACQUIRE);
+    if (!ticket || tnc_owner(ticket) != fault->owner) return true;
+    fault->ticket = ticket;
+    fault->value = (int64_t)told->value;
+    fault->bound = (int64_t)told->bound;
+    told->ticket = told->value = told->bound = 0;
+    __atomic_store_n(&told->claim, 0, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -27617,7 +27705,8 @@ static bool backend_copy(int32_t device, void *to, const void *from, int64_t byt
 }
 
 static const tn_device_row *backend_rows(int32_t *count) {
-    static std::vector<tn_device_row> rows;
+    static tnc_lasting<std::vector<tn_device_row>> all;
+    std::vector<tn_device_row> &rows = all.value;
     std::lock_guard<std::mutex> hold(backend_lock);
 #define BACKEND_ADD(name)                                \
     {                                                    \

@@ -238,6 +238,8 @@ enum tn_copy { TN_COPY_UP = 1, TN_COPY_DOWN = 2, TN_COPY_LATER = 4 };
 typedef struct tn_fault {
     uint64_t ticket; /* of the call: tn_device_ticket; 0: there is no fault */
     int64_t value, bound;
+    /* of the context that waits: bits 40 to 62 of its tickets. Faults of others stay */
+    uint64_t owner;
 } tn_fault;
 
 /* Streams of a backend, all functions or none. A handle is the backend's own; NULL: the device's
@@ -298,7 +300,7 @@ typedef struct tn_backend {
     /* the element at `unit`, host memory that has been read on return, in all places of dst */
     void (*fill)(int32_t device, tn_tensor *dst, const void *unit);
     /* waits for all that was asked, in all streams; false: why the device broke. A fault of a
-     * kernel goes to *fault, which is cleared before the call, and is told once */
+     * kernel goes to *fault, of which the owner alone is set before the call, and is told once */
     bool (*wait)(int32_t device, tn_fault *fault, char *why, size_t room);
     /* may be NULL: gives back to the driver what no tensor uses; says what is used */
     void (*trim)(int32_t device);
@@ -341,7 +343,7 @@ TN_API void *tn_backend_stream(const tn_backend *backend, int32_t device);
  * run finds in f->scratch. NULL with MEMORY. */
 TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes);
 /* A number for this call, by which a fault of its kernels is told later with row and line. Never
- * 0. */
+ * 0; bits 40 to 62 are the context's. */
 TN_API uint64_t tn_device_ticket(const tn_frame *f);
 /* A tensor's first element in its device's memory; NULL: it has no elements, or no data. */
 TN_API void *tn_device_data(const tn_tensor *t);

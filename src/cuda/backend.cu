@@ -54,9 +54,9 @@ static bool backend_open(int32_t device, char *why, size_t room) {
     e = cudaSetDevice(device);
     if (!e) e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
     if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
-    if (!e) e = cudaHostAlloc((void **)&fault, sizeof *fault, cudaHostAllocDefault);
+    if (!e) e = cudaHostAlloc((void **)&fault, TNC_OWNERS * sizeof *fault, cudaHostAllocDefault);
     if (e) return backend_failed(e, why, room);
-    memset(fault, 0, sizeof *fault);
+    memset(fault, 0, TNC_OWNERS * sizeof *fault);
     d->fault = fault;
     return true;
 }
@@ -67,13 +67,15 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
     std::lock_guard<std::mutex> hold(backend_lock); /* one of several threads tells a fault */
-    fault->ticket = __atomic_load_n(&d->fault->ticket, __ATOMIC_ACQUIRE);
-    if (!fault->ticket) return true;
-    fault->value = (int64_t)d->fault->value;
-    fault->bound = (int64_t)d->fault->bound;
-    d->fault->ticket = d->fault->value = d->fault->bound = 0;
+    tnc_fault *told = tnc_fault_of(d, fault->owner);
+    const uint64_t ticket = __atomic_load_n(&told->ticket, __ATOMIC_ACQUIRE);
+    if (!ticket || tnc_owner(ticket) != fault->owner) return true;
+    fault->ticket = ticket;
+    fault->value = (int64_t)told->value;
+    fault->bound = (int64_t)told->bound;
+    told->ticket = told->value = told->bound = 0;
     /* last: a kernel of another stream may claim it from here on */
-    __atomic_store_n(&d->fault->claim, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&told->claim, 0, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -134,7 +136,8 @@ static bool backend_copy(int32_t device, void *to, const void *from, int64_t byt
 
 /* The rows of all families, side by side. NULL: no memory. */
 static const tn_device_row *backend_rows(int32_t *count) {
-    static std::vector<tn_device_row> rows;
+    static tnc_lasting<std::vector<tn_device_row>> all;
+    std::vector<tn_device_row> &rows = all.value;
     std::lock_guard<std::mutex> hold(backend_lock);
 #define BACKEND_ADD(name)                                \
     {                                                    \

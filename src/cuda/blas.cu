@@ -3,7 +3,7 @@
  *
  * A call is column-major, D (m x n) = alpha op(A) op(B) + beta C [+ bias along m]. Ours is
  * row-major, so it computes the transpose: A is our b, B our a. Plans (descriptors and algorithm)
- * are made once for each shape, and kept. */
+ * are made once for each shape, and kept until others are needed more. */
 #include "products.cuh"
 
 #include <stdlib.h>
@@ -93,6 +93,8 @@ static bool blas_call_of(const tn_frame *f, const tnc_product *p, tnc_blas_call 
     return blas_front(p, c, d);
 }
 
+static std::mutex blas_lock; /* of all below, and of a descriptor's bias until its launch */
+
 #ifdef TNC_EMULATED
 /* --- in emulation ----------------------------------------------------------------------------- */
 
@@ -115,19 +117,17 @@ __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
         tnc_store_real(d.d + (batch * c.step_d + r + q * c.ldd) * bytes, dtype, sum);
     }
 }
-static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
-    *bytes = 0;
-    if (!emu_number("EMU_BLAS", 0)) return false; /* it is not there */
-    if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
-        c->ldd < c->m)
-        emu_stop("a leading dimension is too small for %lld rows", (long long)c->m);
+struct blas_plan {
+    tnc_blas_call call;
+    bool usable;
+};
+/* Whether it is there. */
+static bool blas_handle(int64_t) { return emu_number("EMU_BLAS", 0) != 0; }
+static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
+    p->call = *c;
     return true;
 }
-static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
-    TNC_LAUNCH_PLAIN(tnc_blas_loops, tnc_blocks(c->m * c->n * c->batches, 128), 128, tnc_stream(f),
-                     *c, *d, tnc_dtype_bytes((int)c->dtype));
-    return emu_number("EMU_BLAS", 0) != 2; /* 2: refuses what it took */
-}
+static void blas_drop(blas_plan *p) { memset(p, 0, sizeof *p); }
 #else
 /* --- the library ------------------------------------------------------------------------------ */
 
@@ -194,7 +194,6 @@ struct blas_library {
 #undef BLAS_MEMBER
 };
 
-static std::mutex blas_lock; /* of all below, and of a descriptor's bias until its launch */
 static blas_library blas;
 static blas_handle_t blas_handles[TNC_DEVICES];
 
@@ -227,20 +226,12 @@ static bool blas_handle(int64_t device) {
     return blas_handles[device] != NULL;
 }
 
-/* --- plans ------------------------------------------------------------------------------------ */
-
-enum { BLAS_A, BLAS_B, BLAS_C, BLAS_D, BLAS_SIDES, BLAS_PLANS = 1 << 14 };
+enum { BLAS_A, BLAS_B, BLAS_C, BLAS_D, BLAS_SIDES };
 struct blas_plan {
     blas_opaque_t desc, layout[BLAS_SIDES];
     blas_heuristic best;
     bool usable;
 };
-struct blas_less {
-    bool operator()(const tnc_blas_call &a, const tnc_blas_call &b) const {
-        return memcmp(&a, &b, sizeof a) < 0;
-    }
-};
-static std::map<tnc_blas_call, blas_plan, blas_less> *blas_plans;
 
 static int blas_type(int64_t dtype) {
     switch (dtype) {
@@ -307,23 +298,87 @@ static void blas_drop(blas_plan *p) {
         if (p->layout[i]) blas.MatrixLayoutDestroy(p->layout[i]);
     memset(p, 0, sizeof *p);
 }
-/* The call's plan, made if it is new; NULL: it has none. Plans stay, so what prepare found, run
- * finds as well; behind the last of BLAS_PLANS new shapes have none. */
+static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
+    return blas_describe(p, c) && blas_choose(p, c);
+}
+#undef BLAS_FUNCTIONS
+#endif
+
+/* --- plans ------------------------------------------------------------------------------------ */
+
+struct blas_less {
+    bool operator()(const tnc_blas_call &a, const tnc_blas_call &b) const {
+        return memcmp(&a, &b, sizeof a) < 0;
+    }
+};
+struct blas_kept {
+    blas_plan plan;
+    int64_t asked; /* the number of the call that last asked for it */
+};
+static std::map<tnc_blas_call, blas_kept, blas_less> *blas_plans;
+static int64_t blas_calls;
+
+static int64_t blas_most(void) {
+#ifdef TNC_EMULATED
+    return emu_number("EMU_BLAS_PLANS", 1 << 14);
+#else
+    return 1 << 14;
+#endif
+}
+/* Where there are as many as may be, those go for which no call of the latest half has asked. */
+static void blas_forget(void) {
+    if ((int64_t)blas_plans->size() < blas_most()) return;
+    for (auto i = blas_plans->begin(); i != blas_plans->end();) {
+        if (i->second.asked > blas_calls - blas_most() / 2) {
+            ++i;
+            continue;
+        }
+        blas_drop(&i->second.plan);
+        i = blas_plans->erase(i);
+    }
+}
+/* The call's plan, made if it is new; NULL: it has none. What prepare found, run finds as well:
+ * thousands of other calls would have to come between them. */
 static blas_plan *blas_plan_of(const tnc_blas_call *c) {
     try {
-        if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_plan, blas_less>;
-        const auto known = blas_plans->find(*c);
-        if (known != blas_plans->end()) return known->second.usable ? &known->second : NULL;
-        if (blas_plans->size() >= BLAS_PLANS || !blas_handle(c->device)) return NULL;
-        blas_plan *p = &(*blas_plans)[*c];
-        memset(p, 0, sizeof *p);
-        p->usable = blas_describe(p, c) && blas_choose(p, c);
-        if (!p->usable) blas_drop(p);
-        return p->usable ? p : NULL;
+        if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_kept, blas_less>;
+        auto known = blas_plans->find(*c);
+        if (known == blas_plans->end()) {
+            if (!blas_handle(c->device)) return NULL;
+            blas_forget();
+            known = blas_plans->emplace(*c, blas_kept()).first;
+            blas_plan *p = &known->second.plan;
+            p->usable = blas_make(p, c);
+            if (!p->usable) blas_drop(p);
+        }
+        known->second.asked = ++blas_calls;
+        return known->second.plan.usable ? &known->second.plan : NULL;
     } catch (const std::bad_alloc &) {
         return NULL;
     }
 }
+
+#ifdef TNC_EMULATED
+static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
+    std::lock_guard<std::mutex> hold(blas_lock);
+    *bytes = 0;
+    if (!blas_plan_of(c)) return false;
+    if ((int64_t)blas_plans->size() > blas_most())
+        emu_stop("%lld plans of products are kept", (long long)blas_plans->size());
+    if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
+        c->ldd < c->m)
+        emu_stop("a leading dimension is too small for %lld rows", (long long)c->m);
+    return true;
+}
+static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
+    std::lock_guard<std::mutex> hold(blas_lock);
+    const blas_plan *p = blas_plan_of(c);
+    if (!p) return false;
+    TNC_LAUNCH_PLAIN(tnc_blas_loops, tnc_blocks(c->m * c->n * c->batches, 128), 128, tnc_stream(f),
+                     p->call, *d, tnc_dtype_bytes((int)c->dtype));
+    return emu_number("EMU_BLAS", 0) != 2; /* 2: refuses what it took */
+}
+#else
 static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
@@ -345,7 +400,6 @@ static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_da
                         p->layout[BLAS_D], &p->best.algorithm, f->scratch, p->best.workspace,
                         tnc_stream(f));
 }
-#undef BLAS_FUNCTIONS
 #endif
 
 /* --- for products.cu -------------------------------------------------------------------------- */

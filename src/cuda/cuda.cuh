@@ -41,9 +41,17 @@
 #endif
 #define TNC_FN static __device__ __forceinline__
 
+/* A static object that is never destroyed: others free tensors when main has ended. */
+template <class T>
+union tnc_lasting {
+    T value;
+    tnc_lasting() : value() {}
+    ~tnc_lasting() {}
+};
+
 /* --- a device --------------------------------------------------------------------------------- */
 
-enum { TNC_DEVICES = 64 };
+enum { TNC_DEVICES = 64, TNC_OWNERS = 16 };
 /* Where kernels tell of an index out of range: host memory that both see. */
 struct tnc_fault {
     unsigned long long claim;                /* of the kernel that fills it: the first */
@@ -51,11 +59,17 @@ struct tnc_fault {
 };
 struct tnc_device {
     cudaStream_t stream; /* the device's own */
-    tnc_fault *fault;    /* NULL: the device was not opened yet */
+    tnc_fault *fault;    /* TNC_OWNERS; NULL: the device was not opened yet */
     int processors;
     std::atomic<int> broken; /* cudaError_t of what was refused first; 0: nothing */
 };
 TNC_PRIV tnc_device *tnc_device_at(int32_t device);
+/* Of the context with this number, and of every TNC_OWNERS-th other one. */
+static inline tnc_fault *tnc_fault_of(const tnc_device *d, uint64_t owner) {
+    return d->fault + owner % TNC_OWNERS;
+}
+/* The number of the context of a ticket (tn_fault). */
+static inline uint64_t tnc_owner(uint64_t ticket) { return ticket << 1 >> 41; }
 /* Whether the CPU's bits count more than speed: TN_CUDA_EXACT=1 in the environment; in emulation
  * unless it is 0. Random numbers are then drawn by the host. */
 TNC_PRIV bool tnc_exact(void);
@@ -81,7 +95,17 @@ TNC_PRIV void tnc_asked();
 
 /* --- grids ------------------------------------------------------------------------------------ */
 
-enum { TNC_THREADS = 256, TNC_PIECE = 1 << 30 }; /* elements that 32-bit arithmetic may number */
+enum { TNC_THREADS = 256 };
+
+/* Elements that 32-bit arithmetic may number. */
+static inline int64_t tnc_piece(void) {
+#ifdef TNC_EMULATED
+    static const int64_t most = emu_number("EMU_PIECE", 1 << 30); /* few: walks go by pieces */
+    return most;
+#else
+    return 1 << 30;
+#endif
+}
 
 /* Blocks for n jobs, `each` a block; kernels loop over the grid, so fewer do as well. */
 static inline unsigned tnc_blocks(int64_t n, int64_t each) {
@@ -135,9 +159,9 @@ static inline void tnc_walk_pieces(const tn_walk_plan &p, const Run &run) {
     int64_t inner = 1, outer, rows;
     int cut = 0;
     if (!p.numel) return;
-    while (cut < p.ndim - 1 && p.size[cut] <= TNC_PIECE / inner) inner *= p.size[cut++];
+    while (cut < p.ndim - 1 && p.size[cut] <= tnc_piece() / inner) inner *= p.size[cut++];
     outer = p.numel / inner / p.size[cut];
-    rows = TNC_PIECE / inner;
+    rows = tnc_piece() / inner;
     w.ndim = cut + 1;
     for (int d = 0; d <= cut; d++) {
         w.size[d] = d < cut ? (uint32_t)p.size[d] : 1;

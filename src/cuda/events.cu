@@ -31,24 +31,31 @@ struct events_idle {
     cudaStream_t stream;
 };
 static std::mutex events_lock;
-static std::vector<events_idle> events_all; /* every stream that was made, and of which priority */
-static std::vector<events_idle> events_free;
+/* Every stream that was made, and of which priority; and those that were given up. */
+static std::vector<events_idle> &events_all() {
+    static tnc_lasting<std::vector<events_idle>> all;
+    return all.value;
+}
+static std::vector<events_idle> &events_free() {
+    static tnc_lasting<std::vector<events_idle>> idle;
+    return idle.value;
+}
 
 /* Priorities that the device does not know are its nearest. */
 static void *events_stream_new(int32_t device, int32_t priority) {
     std::lock_guard<std::mutex> hold(events_lock);
     int least = 0, greatest = 0;
     cudaStream_t made;
-    for (size_t i = 0; i < events_free.size(); i++)
-        if (events_free[i].device == device && events_free[i].priority == priority) {
-            made = events_free[i].stream;
-            events_free[i] = events_free.back();
-            events_free.pop_back();
+    for (size_t i = 0; i < events_free().size(); i++)
+        if (events_free()[i].device == device && events_free()[i].priority == priority) {
+            made = events_free()[i].stream;
+            events_free()[i] = events_free().back();
+            events_free().pop_back();
             return made;
         }
     try { /* room first: giving it up cannot fail then */
-        events_all.reserve(events_all.size() + 1);
-        events_free.reserve(events_all.size() + 1);
+        events_all().reserve(events_all().size() + 1);
+        events_free().reserve(events_all().size() + 1);
     } catch (const std::bad_alloc &) {
         return NULL;
     }
@@ -57,14 +64,14 @@ static void *events_stream_new(int32_t device, int32_t priority) {
     const int near_one = priority > least ? least : priority < greatest ? greatest : priority;
     if (!e) e = cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, near_one);
     if (!events_done(e)) return NULL;
-    events_all.push_back({device, priority, made});
+    events_all().push_back({device, priority, made});
     events_streams++;
     return made;
 }
 static void events_stream_free(int32_t, void *stream) {
     std::lock_guard<std::mutex> hold(events_lock);
-    for (const events_idle &s : events_all)
-        if (s.stream == (cudaStream_t)stream) events_free.push_back(s);
+    for (const events_idle &s : events_all())
+        if (s.stream == (cudaStream_t)stream) events_free().push_back(s);
 }
 
 static bool events_stream_wait(int32_t device, void *stream, tn_fault *fault, char *why,

@@ -8,12 +8,13 @@
 #include "cuda.cuh"
 
 struct tnc_watch {
-    tnc_fault *fault; /* of the device, in memory of the host */
+    tnc_fault *fault; /* of the device for the context, in memory of the host */
     unsigned long long ticket;
 };
 /* For run, once a call. */
 static inline tnc_watch tnc_watch_of(const tn_frame *f) {
-    const tnc_watch w = {tnc_device_of(f)->fault, tn_device_ticket(f)};
+    const uint64_t ticket = tn_device_ticket(f);
+    const tnc_watch w = {tnc_fault_of(tnc_device_of(f), tnc_owner(ticket)), ticket};
     return w;
 }
 

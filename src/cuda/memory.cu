@@ -44,7 +44,10 @@ struct memory_cache {
     std::vector<memory_piece *> waiting; /* freed, but other streams are not done with them */
     tn_device_memory_info info;
 };
-static memory_cache memory_caches[TNC_DEVICES];
+static memory_cache *memory_cache_of(int32_t device) {
+    static tnc_lasting<memory_cache> caches[TNC_DEVICES];
+    return &caches[device].value;
+}
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
@@ -240,7 +243,7 @@ static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes, cudaErr
 }
 
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     void *at = NULL;
     std::lock_guard<std::mutex> hold(c->lock);
     cudaError_t e = cudaSetDevice(device);
@@ -265,7 +268,7 @@ TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes) {
 }
 
 TNC_PRIV void tnc_free(int32_t device, void *at) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     auto i = c->used.find(at);
     memory_piece *p;
@@ -281,7 +284,7 @@ TNC_PRIV void tnc_free(int32_t device, void *at) {
 
 /* Without memory for the list the piece stays in use until the process ends. */
 TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     auto i = c->used.find(at);
     if (i == c->used.end() || i->second->stream == stream) return;
@@ -297,7 +300,7 @@ TNC_PRIV void tnc_used(int32_t device, void *at, cudaStream_t stream) {
 /* --- what the core asks ----------------------------------------------------------------------- */
 
 TNC_PRIV void tnc_trim(int32_t device) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     tnc_host_trim();
     std::lock_guard<std::mutex> hold(c->lock);
     memory_look(c, true);
@@ -308,19 +311,19 @@ TNC_PRIV void tnc_trim(int32_t device) {
 }
 
 TNC_PRIV void tnc_memory(int32_t device, tn_device_memory_info *to) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     *to = c->info;
 }
 
 TNC_PRIV void tnc_reset_peak(int32_t device) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     c->info.peak = c->info.used;
 }
 
 TNC_PRIV void tnc_limit(int32_t device, int64_t bytes) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     c->info.limit = bytes;
 }
@@ -337,7 +340,7 @@ static void memory_list(std::vector<tn_device_piece> *list, const memory_piece *
 
 TNC_PRIV int64_t tnc_snapshot(int32_t device,
                               void (*each)(const tn_device_piece *piece, void *user), void *user) {
-    memory_cache *c = &memory_caches[device];
+    memory_cache *c = memory_cache_of(device);
     std::vector<tn_device_piece> list;
     try {
         std::lock_guard<std::mutex> hold(c->lock);

@@ -23,15 +23,18 @@ struct pinned_cache {
     std::multimap<int64_t, pinned_block *> idle; /* by bytes */
     std::vector<pinned_block *> waiting;         /* freed, but not yet done with */
 };
-static pinned_cache pinned_blocks;
+static pinned_cache &pinned_all() {
+    static tnc_lasting<pinned_cache> cache;
+    return cache.value;
+}
 
-/* Whether the copies of p are done; their events are given up. */
+/* Whether the copies of p are done, also because their device has failed; their events are given
+ * up. */
 static bool pinned_done(pinned_block *p) {
     while (!p->uses.empty()) {
-        if (cudaEventQuery(p->uses.back().done) != cudaSuccess) {
-            (void)cudaGetLastError(); /* not ready */
-            return false;
-        }
+        const cudaError_t e = cudaEventQuery(p->uses.back().done);
+        if (e) (void)cudaGetLastError();
+        if (e == cudaErrorNotReady) return false;
         cudaEventDestroy(p->uses.back().done);
         p->uses.pop_back();
     }
@@ -40,24 +43,24 @@ static bool pinned_done(pinned_block *p) {
 
 /* Blocks whose copies are done are free for the next. */
 static void pinned_look() {
-    for (size_t i = 0; i < pinned_blocks.waiting.size();) {
-        pinned_block *p = pinned_blocks.waiting[i];
+    for (size_t i = 0; i < pinned_all().waiting.size();) {
+        pinned_block *p = pinned_all().waiting[i];
         if (!pinned_done(p)) {
             i++;
             continue;
         }
-        pinned_blocks.idle.emplace(p->bytes, p);
-        pinned_blocks.waiting[i] = pinned_blocks.waiting.back();
-        pinned_blocks.waiting.pop_back();
+        pinned_all().idle.emplace(p->bytes, p);
+        pinned_all().waiting[i] = pinned_all().waiting.back();
+        pinned_all().waiting.pop_back();
     }
 }
 
 static void pinned_release_idle() {
-    for (auto &i : pinned_blocks.idle) {
+    for (auto &i : pinned_all().idle) {
         cudaFreeHost(i.second->at);
         delete i.second;
     }
-    pinned_blocks.idle.clear();
+    pinned_all().idle.clear();
 }
 
 /* NULL with *e. */
@@ -83,14 +86,14 @@ static pinned_block *pinned_new(int64_t bytes, cudaError_t *e) {
 
 /* The block that holds `at`; end: none. */
 static std::map<const char *, pinned_block *>::iterator pinned_find(const void *at) {
-    auto i = pinned_blocks.used.upper_bound((const char *)at);
-    if (i == pinned_blocks.used.begin()) return pinned_blocks.used.end();
+    auto i = pinned_all().used.upper_bound((const char *)at);
+    if (i == pinned_all().used.begin()) return pinned_all().used.end();
     --i;
-    return (const char *)at < i->first + i->second->bytes ? i : pinned_blocks.used.end();
+    return (const char *)at < i->first + i->second->bytes ? i : pinned_all().used.end();
 }
 
 TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
     int64_t whole = PINNED_LEAST;
     pinned_block *p = NULL;
     cudaError_t e = cudaSetDevice(device);
@@ -103,15 +106,15 @@ TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t r
     e = cudaErrorMemoryAllocation;
     try {
         pinned_look();
-        auto i = pinned_blocks.idle.find(whole);
-        if (i != pinned_blocks.idle.end()) {
+        auto i = pinned_all().idle.find(whole);
+        if (i != pinned_all().idle.end()) {
             p = i->second;
-            pinned_blocks.idle.erase(i);
+            pinned_all().idle.erase(i);
         } else if (!(p = pinned_new(whole, &e))) {
             tnc_no_memory(e, why, room);
             return NULL;
         }
-        pinned_blocks.used[p->at] = p;
+        pinned_all().used[p->at] = p;
     } catch (const std::bad_alloc &) {
         return NULL; /* p, if it is there, is lost until the process ends */
     }
@@ -120,21 +123,21 @@ TNC_PRIV void *tnc_host_alloc(int32_t device, int64_t bytes, char *why, size_t r
 
 /* Without memory for the lists the block is lost until the process ends. */
 TNC_PRIV void tnc_host_free(int32_t device, void *at) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
-    auto i = pinned_blocks.used.find((const char *)at);
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
+    auto i = pinned_all().used.find((const char *)at);
     (void)device;
-    if (i == pinned_blocks.used.end()) return;
+    if (i == pinned_all().used.end()) return;
     pinned_block *p = i->second;
-    pinned_blocks.used.erase(i);
+    pinned_all().used.erase(i);
     try {
-        pinned_blocks.waiting.push_back(p);
+        pinned_all().waiting.push_back(p);
         pinned_look();
     } catch (const std::bad_alloc &) {}
 }
 
 TNC_PRIV bool tnc_host_is(const void *at) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
-    return pinned_find(at) != pinned_blocks.used.end();
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
+    return pinned_find(at) != pinned_all().used.end();
 }
 
 /* The event of the stream's last copy with p, recorded anew; without one there is none to make. */
@@ -153,10 +156,10 @@ static bool pinned_record(pinned_block *p, cudaStream_t stream) {
 }
 
 TNC_PRIV bool tnc_host_busy(const void *at, cudaStream_t stream) {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
     auto i = pinned_find(at);
     bool recorded = false;
-    if (i == pinned_blocks.used.end()) return false;
+    if (i == pinned_all().used.end()) return false;
     try {
         recorded = pinned_record(i->second, stream);
     } catch (const std::bad_alloc &) {}
@@ -165,8 +168,8 @@ TNC_PRIV bool tnc_host_busy(const void *at, cudaStream_t stream) {
 }
 
 TNC_PRIV void tnc_host_trim() {
-    std::lock_guard<std::mutex> hold(pinned_blocks.lock);
-    for (pinned_block *p : pinned_blocks.waiting)
+    std::lock_guard<std::mutex> hold(pinned_all().lock);
+    for (pinned_block *p : pinned_all().waiting)
         for (const pinned_use &u : p->uses) cudaEventSynchronize(u.done);
     try {
         pinned_look();

@@ -305,13 +305,16 @@ TNC_FN void tnc_dropout_one(const tnc_dropout &a, char *to, const char *from, bo
     }
 }
 
+/* A thread has two neighbours of the result, whose words are made together. */
 template <class V>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_dropout_kernel(tnc_dropout a) {
-    for (int64_t i = TNC_FIRST(); i * 2 < a.walk.n; i += TNC_STEP()) {
+    const int64_t odd = a.begin % 2; /* the walk begins with the second of two */
+    for (int64_t i = TNC_FIRST(); i * 2 - odd < a.walk.n; i += TNC_STEP()) {
         uint32_t word[4] = {0, 0, 0, 0};
         if (!a.drawn && a.below) tnc_philox(a.draw, (uint64_t)(a.begin / 2 + i), word);
-        for (int k = 0; k < 2 && i * 2 + k < a.walk.n; k++) {
-            const int64_t e = i * 2 + k;
+        for (int k = 0; k < 2; k++) {
+            const int64_t e = i * 2 + k - odd;
+            if (e < 0 || e >= a.walk.n) continue;
             const bool keep =
                 a.drawn ? a.drawn[a.begin + e] != 0 : tnc_happens(word + 2 * k, a.below);
             int64_t at[2];
@@ -338,7 +341,7 @@ static void random_dropout_by(tn_frame *f, const tn_chance_plan &c, const uint8_
     a.dtype = out.dtype;
     tn_walk_plan_of(&p, both, 2);
     tnc_walk_pieces<2>(p, [&](const tnc_walk<2> &w) {
-        const unsigned blocks = tnc_blocks((w.n + 1) / 2, TNC_THREADS);
+        const unsigned blocks = tnc_blocks(w.n / 2 + 1, TNC_THREADS);
         a.walk = w;
         a.begin = (w.at[0] - out.at) / out.bytes;
         if (a.dtype == TN_F64 || a.dtype == TN_C128)

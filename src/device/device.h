@@ -46,6 +46,7 @@ typedef struct tni_held {
     tni_ticket ticket;
 } tni_held;
 #define TNI_HELD_TICKET ((uint64_t)1 << 63) /* their numbers begin here */
+enum { TNI_TICKET_OWNER = 40 };             /* a ticket's bits from here on are its context's */
 /* A capture that a thread has begun: what it asks of a device becomes a part of a graph. */
 typedef struct tni_capture {
     struct tni_device *device;

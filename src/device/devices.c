@@ -4,6 +4,8 @@
 
 enum { DEVICES_MOST = UINT8_MAX - TN_META, DEVICES_OF_ONE = 64 };
 
+static tni_wide devices_owners; /* contexts that have added a backend, once for each */
+
 /* --- names and numbers ------------------------------------------------------------------------ */
 
 /* The devices of b's context, of which TN_NO_DEVICES leaves none. */
@@ -112,6 +114,7 @@ TN_API bool tn_backend_add(const tn_backend *backend) {
     tni_device *made, **end;
     tn_device_id id = TN_META + 1;
     const char *wrong;
+    uint64_t owner;
     if (!b || b->failed) return false;
     if (TNI_DEVICE == 0)
         return tni_error_apart(b, TN_UNSUPPORTED,
@@ -126,10 +129,12 @@ TN_API bool tn_backend_add(const tn_backend *backend) {
     made = (tni_device *)tni_need(b, backend->count * (int64_t)sizeof *made);
     if (!made) return tni_leave(b, false);
     memset(made, 0, (size_t)backend->count * sizeof *made);
+    owner = tni_fetch_add_relaxed(&devices_owners, 1) + 1;
     for (int32_t i = 0; i < backend->count; i++) {
         snprintf(made[i].name, sizeof made[i].name, "%s:%d", backend->kind, (int)i);
         made[i].backend = backend;
         made[i].index = i;
+        made[i].tickets = owner % (1u << 23) << TNI_TICKET_OWNER;
         made[i].own.context = b->context;
         made[i].own.device = &made[i];
         made[i].own.id = id + i;
@@ -208,7 +213,7 @@ TN_PRIV tn_stream *tni_stream_now(const tni_block *b, tni_device *d) {
 
 TN_PRIV bool tni_device_wait_for(tni_block *b, tni_device *d, const tn_stream *s) {
     char why[DEVICE_WHY] = "";
-    tn_fault fault = {0, 0, 0};
+    tn_fault fault = {0, 0, 0, tni_load_relaxed(&d->tickets) >> TNI_TICKET_OWNER};
     bool ok;
     if (!tni_load(&d->opened)) return true;
     if (tni_state(b)->capture) return tni_capture_refuse(b, d);

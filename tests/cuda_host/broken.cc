@@ -41,6 +41,20 @@ static void a_lost_device_is_no_lack_of_memory() {
             "a request of 16 bytes on cuda:0 failed: unspecified launch failure");
     REFUSED(tnp_nonzero(x), TN_INTERNAL, "the device failed: unspecified launch failure");
 }
+/* Copies of a lost device are over. */
+static void pinned_memory_of_a_lost_device_is_given_back() {
+    begin();
+    tn_tensor *p = tnp_pin(tnp_zeros(dims(4), TN_F32, TN_CPU)), *y = full(10, 1);
+    CHECK(p && y && tnp_to(p, cuda, TN_NO_DTYPE, true, false));
+    emu_settings().sticky = true;
+    emu_fail_at(1, EMU_LAUNCH);
+    tnp_fill_(y, tn_float(2));
+    REFUSED(tn_device_wait(cuda), TN_INTERNAL, "cuda:0: unspecified launch failure");
+    tn_free(p);
+    const long long before = emu_counts().unpinned;
+    tn_memory_trim();
+    CHECK(emu_counts().unpinned > before);
+}
 static void no_memory_is_still_told_as_that() {
     begin();
     tn_tensor *x = full(1 << 20, 1);
@@ -77,6 +91,7 @@ static void probabilities_that_cannot_be_looked_at_are_refused() {
 
 static const check_test tests[] = {
     ALONE_TEST(a_lost_device_is_no_lack_of_memory),
+    ALONE_TEST(pinned_memory_of_a_lost_device_is_given_back),
     ALONE_TEST(no_memory_is_still_told_as_that),
     ALONE_TEST(numbers_that_did_not_come_up_are_told_at_the_next_wait),
     ALONE_TEST(a_mask_of_dropout_that_did_not_come_up_is_told_at_the_next_wait),

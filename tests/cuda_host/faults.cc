@@ -85,6 +85,31 @@ static void the_first_of_several_is_told() {
     end(c);
 }
 
+/* Each context has its own. */
+static void contexts_of_one_device_tell_their_own_faults() {
+    tn_context *c = begin();
+    const int64_t mark = tn_scope_begin();
+    tn_tensor *x = up(floats({5, 6, 7, 8}, {4}));
+    CHECK(x && select_at("first.c", 1, x, up(places({9}))));
+    tn_context *other = begin();
+    const int64_t inner = tn_scope_begin();
+    CHECK(tn_device_wait(cuda));
+    tn_tensor *y = up(floats({1, 2}, {2}));
+    CHECK(y && select_at("other.c", 2, y, up(places({0}))) && tn_device_wait(cuda));
+    CHECK(select_at("other.c", 3, y, up(places({5}))) != NULL);
+    tn_context_use(c);
+    TOLD("called at first.c:1: index 9 is out of range for size 4");
+    tn_context_use(other);
+    TOLD("called at other.c:3: index 5 is out of range for size 2");
+    tn_scope_end(inner);
+    tn_context_use(c);
+    tn_scope_end(mark);
+    tn_context_use(NULL);
+    tn_context_free(other);
+    tn_context_use(c);
+    end(c);
+}
+
 static void reading_tells_a_fault() {
     tn_context *c = begin();
     const int64_t mark = tn_scope_begin();
@@ -311,6 +336,7 @@ static void slices_of_every_width_are_taken() {
 
 static const check_test tests[] = {CHECK_TEST(an_index_out_of_range_is_told_at_the_next_wait),
                                    CHECK_TEST(the_first_of_several_is_told),
+                                   CHECK_TEST(contexts_of_one_device_tell_their_own_faults),
                                    CHECK_TEST(reading_tells_a_fault),
                                    CHECK_TEST(a_copy_to_the_host_tells_a_fault),
                                    CHECK_TEST(nothing_is_read_of_a_tensor_without_elements),

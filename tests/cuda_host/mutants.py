@@ -1,8 +1,9 @@
 """mutants.py N [SEED [FILE[:LINE]...]]: do the tests notice faults in kernels? N small faults in
 device functions of src/cuda, one at a time: a barrier that is missing, a bound off by one, a wrong
 mask, stride or offset, swapped operands of - and /, a tail that is dropped, shuffled terms of an
-index. The kinds take turns, and of a kind's files the one that had the fewest faults; the seed
-draws the rest.
+index, a leading dimension that is one too large. In functions of the host, too: rows in the place
+of columns (m, n), a matrix that is transposed and is not. The kinds take turns, and of a kind's
+files the one that had the fewest faults; the seed draws the rest.
 
 All are in one program, in which EMU_FAULT=k says which: a function with faults has its body
 several times. A fault of a header is compiled in one file that includes it. Each is run by what
@@ -12,7 +13,8 @@ are, with their seconds; it is made anew when the program is newer. They must pa
 first. A fault is caught if a run fails; if it takes more than 8 times the processor's time of the
 run without it, it hangs, which is caught too, but said; a run that ends for other reasons catches
 nothing. Not counted are faults that do not compile, compile to the same code, or stand in
-equivalent.txt with the reason why nothing can notice them.
+equivalent.txt with the reason why nothing can notice them; each of its entries holds for one fault
+(N = 0: only looks whether it does).
 
 Prints each fault and "N passed, M failed": it fails if fewer than nine of ten are caught. What it
 needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_SECONDS: for rows beside
@@ -37,7 +39,7 @@ TIMES = 8  # the time of a program without the fault, after which one with it ha
 LEAST = 10  # seconds
 JOBS = int(os.environ.get("TN_MUTANTS_JOBS", "1"))
 SECONDS = float(os.environ.get("TN_MUTANTS_SECONDS", "2"))
-PROGRAMS = ("random", "streams", "ranks", "large")
+PROGRAMS = ("random", "products", "streams", "ranks", "large", "faults")
 NAME = r"(?<![\w.\])])[A-Za-z_]\w*(?:\.\w+)*(?:\[\w+\])?"
 # (kind, pattern, what takes its place), in kernels and functions of the device
 FAULTS = [
@@ -64,12 +66,22 @@ FAULTS = [
     ("tail", r"\((\w+(?:\.\w+)*) \+ (\w+(?:\.\w+)*) - 1\) / \2\b", r"\1 / \2"),
     ("terms", rf"({NAME}) \* ({NAME}) \+ ({NAME})(?![\w(\[.])", r"\3 * \2 + \1"),
     ("terms", r"\[(\w+)\]\[(\w+)\]", r"[\2][\1]"),
+    ("leading", rf"\* ({NAME})(?= \+ \w)", r"* (\1 + 1)"),
 ]
+# in functions of the host as well
+AXES = ("m n", "rows cols", "row col", "height width", "h w", "down across", "i0 j0", "line depth")
+FLAG = r"(?:\w+(?:\.|->))*\w*(?:turned|turn_[ab]|upper|deep|transposed|left)"
+EVERYWHERE = [("transposition", rf"(?<![\w.>!&*])({FLAG})(?= \?| &&|\))", r"!\1")]
+for pair in AXES:
+    for one, other in (pair.split(), pair.split()[::-1]):
+        # as a member, or where an expression goes on: declarations are none
+        used = r"(?:(?<=[.>(\[])|(?<=[-+*/%<>=?:!] ))"
+        EVERYWHERE.append(("axes", rf"{used}((?:\w+_)?){one}\b(?! =)", rf"\g<1>{other}"))
 FEW = {"EMU_ORDER": "7", "EMU_BLOCKS": "3", "EMU_GUARD": "0"}  # the guard watches the host
 ORDERS = {
     "samples": {"EMU_ORDER": "0", "EMU_GUARD": "0"},
-    "shuffled": FEW | {"EMU_LAZY": "1"},
-    "larger": FEW | {"TN_LARGER": "6", "TN_QUICK": "1"},
+    "shuffled": FEW | {"EMU_LAZY": "1", "EMU_PRODUCT_WAY": "4", "EMU_PIECE": "37"},
+    "larger": FEW | {"TN_LARGER": "6", "TN_QUICK": "1", "EMU_PRODUCT_WAY": "5"},
 }
 FLAGS = [
     *"-x c++ -std=c++17 -O1 -ffp-contract=off -w -DTNI_OBJECTS".split(),
@@ -86,22 +98,29 @@ static const int emu_fault_now = getenv("EMU_FAULT") ? atoi(getenv("EMU_FAULT"))
 # --- faults -------------------------------------------------------------------------------------
 
 
-def device_spans(text):
-    """Where functions of the device stand, from their first brace to the last."""
-    head = r"^[ \t]*(?:template[^\n]*\n[ \t]*)?(?:static )?(?:__global__|TNC_FN|__device__)[^;{]*\{"
-    for m in re.finditer(head, text, re.M):
-        depth, at = 1, m.end()
-        while depth and at < len(text):
-            depth += {"{": 1, "}": -1}.get(text[at], 0)
-            at += 1
-        yield m.end(), at - 1
+DEVICE = r"(?:static )?(?:__global__|TNC_FN|__device__)[^;{]*\{"
+HOST = r"(?:static|TNC_PRIV) [^;{=#]*\) \{"
+
+
+def spans(text):
+    """(whether it is of the device, its name, first brace, last brace) of functions."""
+    for head, on_device in ((DEVICE, True), (HOST, False)):
+        for m in re.finditer(rf"^[ \t]*(?:template[^\n]*\n[ \t]*)?{head}", text, re.M):
+            if not on_device and re.search(r"__global__|__device__|TNC_FN", m.group()):
+                continue
+            depth, at = 1, m.end()
+            while depth and at < len(text):
+                depth += {"{": 1, "}": -1}.get(text[at], 0)
+                at += 1
+            name = re.search(r"(\w+)\(", re.sub(r"__launch_bounds__\([^)]*\)", "", m.group()))
+            yield on_device, name.group(1), m.end(), at - 1
 
 
 class fault:
     """Text in the place of another in a function of a file, whose body is between begin and end."""
 
-    def __init__(self, kind, path, text, body, place, new):
-        self.kind, self.path, self.text = kind, path, text
+    def __init__(self, kind, path, text, function, body, place, new):
+        self.kind, self.path, self.text, self.function = kind, path, text, function
         (self.begin, self.end), (a, z) = body, place
         self.body = text[self.begin:a] + new + text[z:self.end]
         self.line = text.count("\n", 0, a) + 1
@@ -111,15 +130,19 @@ class fault:
 
 def faults_of(path):
     text, found, seen = open(path).read(), [], set()
-    comments = [m.span() for m in re.finditer(r"/\*.*?\*/|//[^\n]*|^#[^\n]*", text, re.M | re.S)]
-    for begin, end in device_spans(text):
-        for kind, pattern, new in FAULTS:
+    no_code = r"/\*.*?\*/|//[^\n]*|^#ifdef TNC_EMULATED.*?^#(?:else|endif)|^#[^\n]*"
+    comments = [m.span() for m in re.finditer(no_code, text, re.M | re.S)]
+    for on_device, name, begin, end in spans(text):
+        for kind, pattern, new in FAULTS * on_device + EVERYWHERE:
             for m in re.finditer(pattern, text[begin:end]):
-                a, z = begin + m.start(), begin + m.end()
-                one = fault(kind, path, text, (begin, end), (a, z), m.expand(new))
+                a, z, to = begin + m.start(), begin + m.end(), m.expand(new)
+                one = fault(kind, path, text, name, (begin, end), (a, z), to)
                 if (begin, one.body) in seen or any(c <= a < e for c, e in comments):
                     continue
                 seen.add((begin, one.body))
+                member = "(?<=[.>])" if text[a - 1] in ".>" else r"(?<![.>\w])"
+                if kind == "axes" and not re.search(rf"{member}{to}\b", text[begin:end]):
+                    continue
                 if one.body != text[begin:end]:
                     found.append(one)
     return found
@@ -130,8 +153,10 @@ def with_faults(path, faults):
     text = open(path).read()
     for begin in sorted({f.begin for f in faults}, reverse=True):
         of = [f for f in faults if f.begin == begin]
-        ways = "".join(f"if (emu_fault_now == {f.number}) {{{f.body}}} else " for f in of)
-        now = f"{ways}{{{text[begin:of[0].end]}}}" if of[0].number else of[0].body
+        way = '\nif (emu_fault_now == {0}) {{\n#line 1 "emu_fault_{0}"\n{1}}} else '
+        ways = "".join(way.format(f.number, f.body) for f in of)
+        now = f'{ways}{{\n#line 1 "{path}"\n{text[begin:of[0].end]}}}'
+        now = now if of[0].number else of[0].body
         text = text[:begin] + now + text[of[0].end:]
     # of a kernel in a header several files have copies, of which the program would have one
     if path.endswith(".cuh"):
@@ -139,16 +164,40 @@ def with_faults(path, faults):
     return text
 
 
+class exclusion:
+    """A paragraph of equivalent.txt: "PATH FUNCTION", lines of the file as "  LINE" that stand
+    before (as many as tell it from others), "- LINE", "+ LINE" and the reason."""
+
+    def __init__(self, lines):
+        shape = "".join(t[:2] if t[:2] in ("  ", "- ", "+ ") else "." for t in lines)
+        if not re.fullmatch(r"\.(  )*- \+ \.+", shape):
+            sys.exit("equivalent.txt: no PATH FUNCTION, lines, - LINE, + LINE, why: " + lines[0])
+        self.path, self.function = lines[0].split()
+        self.before = [t[2:].strip() for t in lines if t[:2] == "  "]
+        self.there, self.here = (t[2:] for t in lines if t[:2] in ("- ", "+ "))
+
+    def has(self, one):
+        if (one.path, one.function, one.there, one.here) != (
+            *(self.path, self.function, self.there, self.here),
+        ):
+            return False
+        before = one.text.splitlines()[:one.line - 1][-len(self.before):] if self.before else []
+        return [t.strip() for t in before] == self.before
+
+
 def equivalent():
-    """{(path, what was there, what is)}: paragraphs of path, "- LINE", "+ LINE" and the reason."""
-    found = set()
+    """All exclusions, of which each must hold for one fault."""
+    found, faults = [], {}
     for paragraph in open("tests/cuda_host/equivalent.txt").read().split("\n\n"):
         lines = [t for t in paragraph.splitlines() if not t.startswith("#")]
-        if not lines:
-            continue
-        if len(lines) < 4 or lines[1][:2] + lines[2][:2] != "- + ":
-            sys.exit("equivalent.txt: PATH, - LINE, + LINE and the reason: " + lines[0])
-        found.add((lines[0], lines[1][2:], lines[2][2:]))
+        if lines:
+            found.append(exclusion(lines))
+    for e in found:
+        if e.path not in faults:
+            faults[e.path] = faults_of(e.path)
+        n = sum(e.has(one) for one in faults[e.path])
+        if n != 1:
+            sys.exit(f"equivalent.txt: {n} faults are so: {e.path} {e.function}\n    {e.here}")
     return found
 
 
@@ -220,20 +269,24 @@ def own_rows(path):
     table = open(path).read()
     table = table[table.rfind("static const tn_device_row"):]
     named = re.findall(r'\{"(\w+)"', table)
-    return set(named + re.findall(r"\b[A-Z]+_(?:ROW|OF)\w*\((\w+)", table))
+    named += re.findall(r"\b[A-Z]+_(?:ROW|OF)\w*\((\w+)", table)
+    rows = open("src/gen/table.json").read()
+    return {name for name in named if f'{{"name": "{name}",' in rows}
 
 
 def runs_of(path, by_file):
     """What runs kernels of a .cu file: [(name, program, arguments, environment)]. Of rows of other
-    tables those that run the fewest files come first."""
-    launch, own, left, rows, runs = sorted(by_file.get(path, [])), own_rows(path), SECONDS, [], []
+    tables those that run the fewest files come first; larger samples are of few of these."""
+    launch, own, left, runs = sorted(by_file.get(path, [])), own_rows(path), SECONDS, []
+    rows = ["row=" + name for name in sorted(own)]
     for _, seconds, name in launch:
         if name.startswith("program_"):
-            runs.append((name, name, [], {}))
-        elif name in own or left > 0:
+            runs.append((name, name, [], FEW))
+        elif name not in own and left > 0:
             rows.append("row=" + name)
-            left -= 0 if name in own else seconds
-    return [(name, "rows", rows, order) for name, order in ORDERS.items() if rows] + runs
+            left -= seconds
+    few = {"larger": rows[: max(len(own), 3)]}
+    return [(n, "rows", few.get(n, rows), order) for n, order in ORDERS.items() if rows] + runs
 
 
 # --- building and running -----------------------------------------------------------------------
@@ -253,8 +306,8 @@ def first_header():
 
 
 def compiled(user, faults, to):
-    """Assembly of a .cu file in which these faults are, of itself and of headers; None: it does not
-    compile."""
+    """Assembly of a .cu file in which these faults are, of itself and of headers. Those that do not
+    compile are taken out of the list; None: none is left."""
     folder = os.path.join(WORK, stem(user))
     os.makedirs(folder, exist_ok=True)
     key = hashlib.sha256()
@@ -277,8 +330,15 @@ def compiled(user, faults, to):
     command += ["-S", os.path.join(folder, os.path.basename(user)), "-o", made]
     if os.path.exists(made) and os.path.exists(made + "." + key.hexdigest()):
         return made
-    if subprocess.run(command, capture_output=True).returncode:
-        return None
+    tried = subprocess.run(command, capture_output=True, text=True)
+    if tried.returncode:
+        wrong = set(map(int, re.findall(r"^emu_fault_(\d+):\d+:\d+: error", tried.stderr, re.M)))
+        left = [one for one in faults if one.number not in wrong]
+        faults[:] = left if len(left) < len(faults) else []
+        if not faults or not faults[0].number:
+            print(f"left out, with {user}: {tried.stderr[:2000]}" if not wrong else "", end="")
+            return None
+        return compiled(user, faults, to)
     for old in glob.glob(made + ".*"):
         os.remove(old)
     open(made + "." + key.hexdigest(), "w").close()
@@ -290,9 +350,10 @@ def linked(made, name):
     kept = [os.path.join(OUT, stem(p) + ".o") for p in glob.glob("src/cuda/*.cu") if p not in made]
     if name == "rows":
         kept += [os.path.join(OUT, n + ".o") for n in ("tested", "rows", "sample")]
-    elif name == "program_random":  # another object than that of src/cuda/random.cu
-        own = os.path.join(WORK, "test_random.o")
-        subprocess.run(["g++", *FLAGS, "-c", "tests/cuda_host/random.cc", "-o", own], check=True)
+    elif name in ("program_random", "program_products"):  # src/cuda has files of these names
+        own = os.path.join(WORK, name + ".o")
+        source = {"program_random": "tests/cuda_host/random.cc"}.get(name, "tests/gpu/products.cc")
+        subprocess.run([*compiler(), *FLAGS, "-c", source, "-o", own], check=True)
         kept.append(own)
     else:
         kept.append(os.path.join(OUT, name.replace("program_", "", 1) + ".o"))
@@ -337,9 +398,6 @@ class measure:
         # headers' faults first: of functions that several files have, the first one counts
         for user in sorted(by_user, key=lambda u: all(f.path == u for f in by_user[u])):
             made = compiled(user, by_user[user], ".s")
-            if not made:
-                by_user[user] = [f for f in by_user[user] if compiled(user, [f], ".one.s")]
-                made = by_user[user] and compiled(user, by_user[user], ".s")
             if made:
                 self.made[user] = made
 
@@ -389,7 +447,7 @@ class tally:
         return sum(self.caught.values()) + self.survivors
 
     def add(self, user, one, how, name):
-        where = f"{one.kind}, {one.path}:{one.line}"
+        where = f"{one.kind}, {one.path}:{one.line} {one.function}"
         if user != one.path:
             where += f" in {user}"
         if name:
@@ -417,7 +475,7 @@ def some(draw, n, by_file, chance):
         if not one:
             break
         among = [u for u in users(one.path) if by_file.get(u)]
-        if among and (one.path, one.there, one.here) not in excluded:
+        if among and not any(e.has(one) for e in excluded):
             number += 1
             one.number = number
             by_user.setdefault(chance.choice(among), []).append(one)
@@ -426,6 +484,9 @@ def some(draw, n, by_file, chance):
 
 
 def main(count, seed, files):
+    if not count:
+        print(f"{len(equivalent())} passed, 0 failed")
+        return 0
     os.makedirs(WORK, exist_ok=True)
     m, told, chance = measure(), tally(), random.Random(seed)
     draw = draws(files or glob.glob("src/cuda/*.cu*"), seed)

@@ -218,6 +218,19 @@ static void dropouts(void) {
     bounds(read(tnp_dropout(tnp_detach(x), 1, true)), 0, 1e-30, "dropout: p = 1 keeps nothing");
 }
 
+/* Pieces of a walk begin with either of two neighbours, whose words are made together. */
+static void dropouts_by_pieces(void) {
+    const int64_t size[2] = {51, 40};
+    tn_tensor *all = tnp_reshape(constant(51 * 40, 1), tn_ints_of(size, 2)),
+              *part = tnp_narrow(all, 1, 1, 37);
+    tn_manual_seed(9);
+    const std::vector<double> strided = read(tnp_dropout(part, 0.5, true));
+    tn_manual_seed(9);
+    part = tnp_clone(part, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    report(strided.size() == 51 * 37 && strided == read(tnp_dropout(part, 0.5, true)),
+           "dropout: strides do not change what is kept");
+}
+
 /* --- streams ---------------------------------------------------------------------------------- */
 
 static void streams(void) {
@@ -252,6 +265,7 @@ int main() {
     char why[200] = "";
     const tn_backend *cuda;
     setenv("TN_CUDA_EXACT", "0", 1);
+    setenv("EMU_PIECE", "41", 1); /* elements: rows of 37 and lines of 51 * 37 are cut apart */
     cuda = tn_cuda_backend(why, sizeof why);
     if (!cuda || !tn_backend_add(cuda)) return puts(why), 1;
     device = tn_device("cuda:0");
@@ -261,6 +275,7 @@ int main() {
     discrete();
     permutations();
     dropouts();
+    dropouts_by_pieces();
     streams();
     tn_context_free(NULL);
     printf("%d passed, %d failed\n", passed, failed);

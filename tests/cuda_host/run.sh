@@ -62,10 +62,10 @@ backend() { # NAME COMMAND...
     add "$name" $?
     grep -E '^(ways|missing|sample|survives|caught)' "$out/$name.log" | cut -c 1-200 | head -40
 }
-programs=$(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)
+programs="products $(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)"
 if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"; done) > "$out/make.log" 2>&1; then
     sort -u "$out/make.log"
-    for way in "EMU_ORDER=0" "EMU_ORDER=7 EMU_LAZY=1 EMU_BLOCKS=3 EMU_GUARD=0" ${TN_FULL:+"EMU_ORDER=1 EMU_BLOCKS=1 EMU_GUARD=0"}; do
+    for way in "EMU_ORDER=0" "EMU_ORDER=7 EMU_LAZY=1 EMU_BLOCKS=3 EMU_GUARD=0 EMU_PRODUCT_WAY=4 EMU_PIECE=37" ${TN_FULL:+"EMU_ORDER=1 EMU_BLOCKS=1 EMU_GUARD=0"}; do
         if rows=$(sample operator 60 30); then
             # shellcheck disable=SC2086
             backend "rows_$(echo "$way" | tr -c 'A-Z0-9\n' _)" env $way "$out/rows" $rows
@@ -74,10 +74,11 @@ if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"
     # Samples that are larger than the rows' own, so that grids go round and blocks end within (larger.h).
     if rows=$(sample operator 30 20); then
         # shellcheck disable=SC2086
-        backend rows_larger env TN_QUICK=1 TN_LARGER=2 EMU_GUARD=0 EMU_ORDER=7 EMU_BLOCKS=3 "$out/rows" $rows
+        backend rows_larger env TN_QUICK=1 TN_LARGER=2 EMU_GUARD=0 EMU_ORDER=7 EMU_BLOCKS=3 EMU_PRODUCT_WAY=5 "$out/rows" $rows
     fi
     # Faults in kernels, of which nine of ten must be caught: TN_MUTANTS=n, on demand.
     [ -z "${TN_MUTANTS:-}" ] || backend mutants python3 tests/cuda_host/mutants.py "$TN_MUTANTS" "$TN_SEED"
+    backend equivalent python3 tests/cuda_host/mutants.py 0
     for p in $programs; do
         [ -n "${TN_ROW:-}" ] || backend "$p" "$out/program_$p" tests/cuda_host/missing.txt
     done
