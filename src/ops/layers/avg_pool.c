@@ -53,12 +53,46 @@ static int64_t pool_columns(const tni_pool_shape *s, int64_t first, pool_window 
     return n;
 }
 
+/* Adaptive windows are large and their sums are chains: TNI_POOL_BESIDE planes of one task go side
+ * by side. */
+static bool pool_goes_beside(const tni_pool_job *j, int64_t plane) {
+    return !j->s.kh && j->each % TNI_POOL_BESIDE == 0 &&
+           plane - plane % TNI_POOL_BESIDE + TNI_POOL_BESIDE <= j->s.planes;
+}
+
 /* Sums are made in double, row by row, and rounded once. */
 #define POOL_AVG(S, T)                                                                             \
+    static void pool_avg_beside_##S(const tni_pool_job *j, int64_t plane) {                        \
+        const tni_pool_shape *s = &j->s;                                                           \
+        const int64_t in = s->h * s->w, out = s->oh * s->ow;                                       \
+        const T *from = (const T *)j->from + plane * in;                                           \
+        T *to = (T *)j->to + plane * out;                                                          \
+        const pool_window z = {0, 1, 1};                                                           \
+        for (int64_t i = 0; i < out; i++) {                                                        \
+            const pool_window y = pool_y(s, i / s->ow), x = pool_x(s, i % s->ow);                  \
+            const double divisor = pool_divisor(j, z, y, x);                                       \
+            double a = 0, b = 0, c = 0, d = 0;                                                     \
+            for (int64_t r = y.begin; r < y.end; r++)                                              \
+                for (int64_t k = r * s->w + x.begin; k < r * s->w + x.end; k++) {                  \
+                    a += (double)from[k];                                                          \
+                    b += (double)from[k + in];                                                     \
+                    c += (double)from[k + 2 * in];                                                 \
+                    d += (double)from[k + 3 * in];                                                 \
+                }                                                                                  \
+            to[i] = (T)(a / divisor);                                                              \
+            to[i + out] = (T)(b / divisor);                                                        \
+            to[i + 2 * out] = (T)(c / divisor);                                                    \
+            to[i + 3 * out] = (T)(d / divisor);                                                    \
+        }                                                                                          \
+    }                                                                                              \
     static void pool_avg_##S(const tni_pool_job *j, int64_t plane) {                               \
         const tni_pool_shape *s = &j->s;                                                           \
         const T *from = (const T *)j->from + plane * s->d * s->h * s->w;                           \
         pool_window x[POOL_COLUMNS];                                                               \
+        if (pool_goes_beside(j, plane)) {                                                          \
+            if (plane % TNI_POOL_BESIDE == 0) pool_avg_beside_##S(j, plane);                       \
+            return;                                                                                \
+        }                                                                                          \
         for (int64_t first = 0, n; first < s->ow; first += n) {                                    \
             T *to = (T *)j->to + plane * s->od * s->oh * s->ow + first;                            \
             n = pool_columns(s, first, x);                                                         \

@@ -94,6 +94,9 @@ static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
                      (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
                  work = fma((double)s->oh * (double)s->ow, places, (double)s->h * (double)s->w);
     j->each = (int64_t)((1 << 15) / fma(deep, work, 1)) + 1;
+    /* Loops may take planes side by side, where there are many. */
+    if (s->planes >= 16 * TNI_POOL_BESIDE)
+        j->each = (j->each + TNI_POOL_BESIDE - 1) / TNI_POOL_BESIDE * TNI_POOL_BESIDE;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 

@@ -37,6 +37,7 @@ TN_PRIV bool tni_pool_check_dtype(tn_frame *f, const tn_tensor *t, int also);
  * one of computation. */
 TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim);
 
+enum { TNI_POOL_BESIDE = 4 }; /* planes that a loop may take side by side */
 typedef struct tni_pool_job {
     const tni_kernels *kernels;
     void (*row)(void *to, const void *from, const tni_pool_row *r); /* maxima of whole windows */
