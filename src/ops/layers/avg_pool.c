@@ -457,7 +457,8 @@ TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output
                    .python = "nn.functional.adaptive_avg_pool2d"),
             .forms = TN_OUT | TN_IMAGES, .check = adaptive_avg_pool2d_check,
             .run = adaptive_avg_pool2d_run, .grad = adaptive_avg_pool2d_grad,
-            .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]",
+            .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2] | "
+                      "(66,5,4) [2,3]",
             .batched = TN_BATCHED(adaptive_avg_pool2d_batched))
 
 static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
