@@ -180,10 +180,11 @@ coverage-cuda: $(BUILD)/cuda_host/program_coverage # how each row runs on a CUDA
 $(BUILD)/cuda_host/rows: $(CUDA_OBJECTS) $(BUILD)/libtensor.a $(addprefix $(BUILD)/cuda_host/,tested.o rows.o sample.o)
 	$(CXX) $(filter-out %/libtensor.a,$^) $(BUILD)/libtensor.a -o $@ $(LIBS)
 # Other objects than those of src/cuda.
-$(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc
-$(BUILD)/cuda_host/program_products: tests/gpu/products.cc
-$(BUILD)/cuda_host/program_random $(BUILD)/cuda_host/program_products: $(CUDA_OBJECTS) $(BUILD)/libtensor.a
-	$(CXX) $(CUDA_FLAGS) $< -x none $(CUDA_OBJECTS) $(BUILD)/libtensor.a -o $@ $(LIBS)
+CUDA_APART = $(CXX) $(CUDA_FLAGS) $< -x none $(CUDA_OBJECTS) $(BUILD)/libtensor.a -o $@ $(LIBS)
+$(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc $(CUDA_OBJECTS) $(BUILD)/libtensor.a
+	$(CUDA_APART)
+$(BUILD)/cuda_host/program_products: tests/gpu/products.cc $(CUDA_OBJECTS) $(BUILD)/libtensor.a
+	$(CUDA_APART)
 
 # The same programs on a GPU: make gpu compiles them by nvcc for CUDA_ARCH, the lane gpu runs them where there is one.
 CUDA_ARCH ?= sm_90

@@ -20,6 +20,7 @@ Prints each fault and "N passed, M failed": it fails if fewer than nine of ten a
 needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_SECONDS: for rows beside
 those of a file's own table."""
 
+import fcntl
 import glob
 import hashlib
 import os
@@ -488,6 +489,8 @@ def main(count, seed, files):
         print(f"{len(equivalent())} passed, 0 failed")
         return 0
     os.makedirs(WORK, exist_ok=True)
+    alone = open(os.path.join(WORK, "lock"), "w")  # of two runs the second waits
+    fcntl.flock(alone, fcntl.LOCK_EX)
     m, told, chance = measure(), tally(), random.Random(seed)
     draw = draws(files or glob.glob("src/cuda/*.cu*"), seed)
     print(f"seed {seed}", flush=True)
