@@ -19059,6 +19059,8 @@ static bool group_norm_reset(tn_module *m) {
 }
 static bool group_norm_forward(tn_mframe *f) {
     TN_FORWARD(group_norm, s, a, f);
+    if (tn_numel(a->input) == s->o.num_groups)
+        return tni_nn_error(TN_INVALID, "expected more than 1 value per channel when training");
     f->out[0] = tnp_group_norm(a->input, s->o.num_groups, s->weight, s->bias, s->o.eps);
     return f->out[0] != NULL;
 }
@@ -19547,7 +19549,7 @@ static bool recurrent_build(const recurrent *r) {
 }
 
 static bool recurrent_reset(tn_module *m, int64_t hidden) {
-    double bound = 1 / sqrt((double)hidden);
+    double bound = hidden ? 1 / sqrt((double)hidden) : 0;
     for (int i = 0; i < m->nparts; i++) {
         tn_tensor *t = tn_part_tensor_of(m, i);
         if (t && !tn_nn_init_uniform_(t, -bound, bound)) return false;
@@ -19798,8 +19800,8 @@ static bool cell_forward(recurrent_step *step, tn_tensor *const *part, tn_tensor
     return x && step(x, tnp_linear(*h, part[1], part[3]), h, c);
 }
 static bool cell_build(int64_t input, int64_t hidden) {
-    return (input > 0 && hidden > 0 && hidden < INT64_MAX / 8) ||
-           tni_nn_error(TN_INVALID, "input_size and hidden_size must be positive");
+    return (input > 0 && hidden >= 0 && hidden < INT64_MAX / 8) ||
+           tni_nn_error(TN_INVALID, "input_size must be positive, and hidden_size not negative");
 }
 #define CELL_ROW(name)                                        \
     static bool name##_build(tn_module *m) {                  \

@@ -756,6 +756,10 @@ static const struct {
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},
+    {"and at least a class*  in multi_margin_loss",
+     "Expected non-empty vector or matrix with optional 0-dim batch size.", false},
+    {"expected the same number*  in triplet_margin_loss", "All inputs should have same dimension.",
+     false},
     {"input and target differ in the size of the batch",
      "Expected input batch_size to match target batch_size.", true},
     {", expected a probability in [0, 1]", NULL, true},
@@ -9376,6 +9380,13 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         if (!less) return py_raise(), false;
         v = made = tn_take(less);
     }
+    /* What is smaller may lie where it is written: x[1] = x[1][0], x[:] = x[0]. */
+    if (!x->nlists && tn_numel(v) < tn_numel(x->at) && tn_same_storage(v, x->at)) {
+        tn_tensor *copy = tnp_clone(v, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+        if (made) tn_free(made);
+        if (!copy) return py_raise(), false;
+        v = made = tn_take(copy);
+    }
     const tn_copy_args a = {x->at, v};
     ok = x->nlists ? py_index_put(x, v) : tn_copy_inplace_at(x->file, x->line, &a) != NULL;
     if (made) tn_free(made);
@@ -14803,8 +14814,11 @@ static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
             return NULL;
         Py_RETURN_NONE;
     }
-    if (PyErr_Occurred() || PyObject_GenericSetAttr(self, name, NULL)) return NULL;
-    Py_RETURN_NONE;
+    if (PyErr_Occurred()) return NULL;
+    PyObject *o = py_module_getattr(self, name); /* makes hooks that are not there yet */
+    if (!o) return NULL;
+    Py_DECREF(o);
+    return PyObject_GenericSetAttr(self, name, NULL) ? NULL : Py_NewRef(Py_None);
 }
 
 /* --- the call --------------------------------------------------------------------------------- */

@@ -86,7 +86,10 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 static bool promote_from_0(tn_frame *f, double v, tn_dtype common) {
     const tni_dtype_info *d = tni_dtype((int)common);
-    return (v >= 0 && v <= d->largest) ||
+    if (v < 0)
+        return tn_fail(f, TN_INVALID, "lambda must be greater or equal to 0, but found to be %g.",
+                       v);
+    return v <= d->largest ||
            tn_fail(f, TN_INVALID, "lambda must be in range [0, %g] for input dtype %s, found %g",
                    d->largest, d->text, v);
 }

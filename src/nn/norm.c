@@ -322,6 +322,8 @@ static bool group_norm_reset(tn_module *m) {
 }
 static bool group_norm_forward(tn_mframe *f) {
     TN_FORWARD(group_norm, s, a, f);
+    if (tn_numel(a->input) == s->o.num_groups) /* a value a group has no variance */
+        return tni_nn_error(TN_INVALID, "expected more than 1 value per channel when training");
     f->out[0] = tnp_group_norm(a->input, s->o.num_groups, s->weight, s->bias, s->o.eps);
     return f->out[0] != NULL;
 }

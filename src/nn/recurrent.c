@@ -127,7 +127,7 @@ static bool recurrent_build(const recurrent *r) {
 
 /* torch's reset_parameters: all parts, the biases as well, within 1 / sqrt(H). */
 static bool recurrent_reset(tn_module *m, int64_t hidden) {
-    double bound = 1 / sqrt((double)hidden);
+    double bound = hidden ? 1 / sqrt((double)hidden) : 0;
     for (int i = 0; i < m->nparts; i++) {
         tn_tensor *t = tn_part_tensor_of(m, i);
         if (t && !tn_nn_init_uniform_(t, -bound, bound)) return false;
@@ -411,8 +411,8 @@ static bool cell_forward(recurrent_step *step, tn_tensor *const *part, tn_tensor
     return x && step(x, tnp_linear(*h, part[1], part[3]), h, c);
 }
 static bool cell_build(int64_t input, int64_t hidden) {
-    return (input > 0 && hidden > 0 && hidden < INT64_MAX / 8) ||
-           tni_nn_error(TN_INVALID, "input_size and hidden_size must be positive");
+    return (input > 0 && hidden >= 0 && hidden < INT64_MAX / 8) ||
+           tni_nn_error(TN_INVALID, "input_size must be positive, and hidden_size not negative");
 }
 /* build, reset, and the parts in recurrent_part's order. */
 #define CELL_ROW(name)                                        \

@@ -413,6 +413,13 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         if (!less) return py_raise(), false;
         v = made = tn_take(less);
     }
+    /* What is smaller may lie where it is written: x[1] = x[1][0], x[:] = x[0]. */
+    if (!x->nlists && tn_numel(v) < tn_numel(x->at) && tn_same_storage(v, x->at)) {
+        tn_tensor *copy = tnp_clone(v, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+        if (made) tn_free(made);
+        if (!copy) return py_raise(), false;
+        v = made = tn_take(copy);
+    }
     const tn_copy_args a = {x->at, v};
     ok = x->nlists ? py_index_put(x, v) : tn_copy_inplace_at(x->file, x->line, &a) != NULL;
     if (made) tn_free(made);

@@ -237,8 +237,11 @@ static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
             return NULL;
         Py_RETURN_NONE;
     }
-    if (PyErr_Occurred() || PyObject_GenericSetAttr(self, name, NULL)) return NULL;
-    Py_RETURN_NONE;
+    if (PyErr_Occurred()) return NULL;
+    PyObject *o = py_module_getattr(self, name); /* makes hooks that are not there yet */
+    if (!o) return NULL;
+    Py_DECREF(o);
+    return PyObject_GenericSetAttr(self, name, NULL) ? NULL : Py_NewRef(Py_None);
 }
 
 /* --- the call --------------------------------------------------------------------------------- */

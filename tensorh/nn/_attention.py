@@ -62,6 +62,25 @@ def _check_shapes(query, key, value, padding, mask, heads):
     return n == 3
 
 
+def _check_sizes(query, key, value, embed_dim, same):
+    """same: which sizes key and value share."""
+    width = query.shape[-1]
+    _require(
+        width == embed_dim, f"was expecting embedding dimension of {embed_dim}, but got {width}"
+    )
+    _require(
+        key.shape[same] == value.shape[same],
+        f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}",
+    )
+
+
+def _check_padding(padding, batch, source):
+    _require(
+        tuple(padding.shape) == (batch, source),
+        f"expecting key_padding_mask shape of {(batch, source)}, but got {tuple(padding.shape)}",
+    )
+
+
 def _attn_mask(mask, length, source, batch):
     """(1, L, S) or (N * H, L, S) of a mask (L, S) or (N * H, L, S)."""
     want = (length, source) if mask.dim() == 2 else (batch, length, source)
@@ -128,17 +147,10 @@ def multi_head_attention_forward(
     causal = is_causal and padding is None and not need_weights
     mask = None if causal else canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
     is_causal = causal
-    _require(
-        width == embed_dim_to_check,
-        f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}",
-    )
+    same = slice(0, 2) if use_separate_proj_weight else slice(None)
+    _check_sizes(query, key, value, embed_dim_to_check, same)
     size = width // num_heads
     _require(size * num_heads == width, f"embed_dim {width} not divisible by num_heads {num_heads}")
-    same = slice(0, 2) if use_separate_proj_weight else slice(None)
-    _require(
-        key.shape[same] == value.shape[same],
-        f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}",
-    )
     names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
     weights = (q_proj_weight, k_proj_weight, v_proj_weight)
     if use_separate_proj_weight:
@@ -171,11 +183,7 @@ def multi_head_attention_forward(
         mask, padding = _longer(mask), _longer(padding)
     source = k.shape[1]
     if padding is not None:
-        if tuple(padding.shape) != (batch, source):
-            raise AssertionError(
-                f"expecting key_padding_mask shape of {(batch, source)}, but got "
-                f"{tuple(padding.shape)}"
-            )
+        _check_padding(padding, batch, source)
         padding = padding.reshape(batch, 1, 1, source).expand(-1, num_heads, -1, -1)
         padding = padding.reshape(batch * num_heads, 1, source)
         mask = padding if mask is None else mask + padding
@@ -261,6 +269,14 @@ def init(
             values.xavier_normal_(value)
 
 
+def _check_call(self, query, key, value, padding, mask):
+    _check_shapes(query, key, value, padding, mask, self.num_heads)
+    _check_sizes(query, key, value, self.embed_dim, slice(None))
+    if padding is not None and query.dim() == 3:
+        turn = 1 if self.batch_first else -1
+        _check_padding(padding, *key.shape[:2][::turn])
+
+
 def forward(
     self,
     query,
@@ -281,10 +297,14 @@ def forward(
         and not self.add_zero_attn
         and query.dim() in (2, 3)
     ):
-        return _C._Module._row_forward(
-            self, query, key, value, key_padding_mask, need_weights, attn_mask,
-            average_attn_weights, is_causal,
-        )  # fmt: skip
+        try:
+            return _C._Module._row_forward(
+                self, query, key, value, key_padding_mask, need_weights, attn_mask,
+                average_attn_weights, is_causal,
+            )  # fmt: skip
+        except RuntimeError:  # sizes that do not fit are torch's AssertionError
+            _check_call(self, query, key, value, key_padding_mask, attn_mask)
+            raise
     turn = self.batch_first and query.dim() == 3
     if turn:
         query, key, value = (t.transpose(0, 1) for t in (query, key, value))

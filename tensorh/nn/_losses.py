@@ -19,6 +19,11 @@ def _reduction(size_average, reduce, reduction):
     return word
 
 
+def _known(reduction):
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+
+
 def _reduce(loss, reduction):
     if reduction == "mean":
         return loss.mean()
@@ -189,6 +194,7 @@ def poisson_nll_loss(
 ):
     """exp(input) - target * input, or with log_input False input - target * log(input + eps)."""
     reduction = _reduction(size_average, reduce, reduction)
+    _known(reduction)
     return _C.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 
@@ -206,6 +212,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             or sum(y for x, y in zip(input.shape, var.shape, strict=True) if x != y) != 1
         ):
             raise ValueError("var is of incorrect size")
+    _known(reduction)
     return _C.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 

@@ -147,13 +147,11 @@ def hardshrink(input, lambd=0.5):
     return _C.hardshrink(input, lambd)
 
 
-def softshrink(input, lambd=0.5):
+def softshrink(input, lambd=0.5, *, out=None):
     """input moved by lambd towards 0."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     if not lambd <= 65504 and input.is_floating_point():  # what every dtype has
         _check_lambda(input, lambd)
-    return _C.softshrink(input, lambd)
+    return _C.softshrink(input, lambd, out=out)
 
 
 def _check_lambda(input, lambd):

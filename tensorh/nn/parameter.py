@@ -28,6 +28,11 @@ class Buffer(metaclass=_BufferType):
         return t
 
 
+# What may be called of a tensor without a shape.
+_ALLOWED = frozenset(
+    """__hash__ size copy_ is_complex is_floating_point half float double char short int long cuda
+    cpu to get_device""".split()
+)
 _ROOM = (0,) * 5  # for the sizes of any convolution's weight
 
 
@@ -35,6 +40,18 @@ class UninitializedTensorMixin:
     """What has no shape yet: materialize gives it one."""
 
     cls_to_become = None
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if type(func).__name__ != "method-wrapper" and func.__name__ not in _ALLOWED:
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in {func}. This error happens when "
+                "you are using a `LazyModule` or explicitly manipulating "
+                f"`torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
+                "`forward` with a dummy batch to initialize the parameters before calling torch "
+                "functions"
+            )
+        return super().__torch_function__(func, types, args, kwargs)
 
     def materialize(self, shape, device=None, dtype=None):
         """Becomes a tensor of this shape, whose values are not set."""

@@ -397,7 +397,7 @@ REFUSED = [
     ("expected dtype float32 for 'weight' but", lambda: torch.lerp(Z, Z, Z.double())),
     ("expected dtype complex64 for 'end'", lambda: torch.lerp(Z + 0j, Z, 0.5)),
     ("Found dtype float64 but expected float32", lambda: torch.lerp(Z, Z, Z, out=Z.double())),
-    ("lambda must be in range", lambda: torch._C.softshrink(Z, -1.0)),
+    ("lambda must be greater or equal to 0, but found", lambda: torch._C.softshrink(Z, -1.0)),
     ("lambda must be in range", lambda: torch._C.softshrink(Z, float("nan"))),
     ("'weight' is complex", lambda: torch.lerp(Z, Z, 1j)),
     ("not defined for int64", lambda: torch.lerp(T([1]), T([2]), 0.5)),

@@ -439,3 +439,14 @@ def test_gradients_pass_through_indices():
     z = torch.zeros(2, 2)
     z[0] = y[1]
     assert z.requires_grad
+
+
+def test_what_is_smaller_may_lie_where_it_is_written():
+    x = torch.arange(6).view(2, 3)
+    x[1] = x[1, 1]
+    assert x.tolist() == [[0, 1, 2], [4, 4, 4]]
+    x[:] = x[0]
+    assert x.tolist() == [[0, 1, 2], [0, 1, 2]]
+    x = torch.arange(3.0)
+    with pytest.raises(RuntimeError, match="overlaps"):
+        x[1:] = x[:-1]

@@ -132,7 +132,15 @@ def test_options_of_recurrent_networks():
 # --- norms ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", ["RNNCell", "GRUCell", "LSTMCell"])
+def test_a_cell_may_have_no_hidden_elements(kind):
+    h = getattr(nn, kind)(3, 0)(torch.ones(2, 3))
+    assert (h[0] if isinstance(h, tuple) else h).shape == (2, 0)
+
+
 def test_norms_of_groups_and_of_the_mean_square():
+    with pytest.raises(ValueError, match="more than 1 value per channel when training"):
+        nn.GroupNorm(3, 3)(torch.ones(1, 3, 1))
     x = torch.arange(12.0).reshape(1, 4, 3)
     y = nn.GroupNorm(2, 4)(x).reshape(2, 6)
     torch.testing.assert_close(y.mean(1), torch.zeros(2))
@@ -194,12 +202,17 @@ def test_attention_refuses_as_torch():
     assert [name for name, _ in m.named_parameters()][:3] == [
         "q_proj_weight", "k_proj_weight", "v_proj_weight"]  # fmt: skip
     assert m.in_proj_weight is None and not m._qkv_same_embed_dim
-    k = torch.ones(2, 1, 3)
+    k, same = torch.ones(2, 1, 3), nn.MultiheadAttention(4, 2)
     for call, kind, words in [
         (lambda: m(q, k, q, attn_mask=torch.ones(3, 3)), RuntimeError, "should be"),
         (lambda: m(q, k, q, is_causal=True), RuntimeError, "Need attn_mask"),
         (lambda: m(q[0, 0], k, q), AssertionError, "2D or batched 3D"),
         (lambda: m(q, k[0], q), AssertionError, "to be 3-D"),
+        (lambda: same(q, q[0], q), AssertionError, "to be 3-D"),
+        (lambda: same(q, q, q[:1]), AssertionError, "does not match value shape"),
+        (lambda: same(k, q, q), AssertionError, "was expecting embedding dimension of 4"),
+        (lambda: same(q, q, q, q[0]), AssertionError, "expecting key_padding_mask shape of"),
+        (lambda: same(q, q, q, attn_mask=q[0, 0]), AssertionError, "2-D or 3-D but found 1-D"),
         (lambda: nn.MultiheadAttention(5, 2), AssertionError, "divisible by num_heads"),
         (lambda: nn.MultiheadAttention(0, 2), ValueError, "greater than 0"),
     ]:
@@ -287,6 +300,24 @@ def test_parametrized_tensors_are_computed_when_they_are_read():
         parametrize.register_parametrization(m, "nope", Symmetric())
     with pytest.raises(RuntimeError, match="only supported through"):
         pickle.dumps(copied)
+
+
+def test_a_second_parametrization_changes_nothing_but_what_is_computed():
+    class Twice(nn.Module):
+        def forward(self, x):
+            return x * 2
+
+        def right_inverse(self, x):
+            return x.long() if self.training else x / 2
+
+    m = nn.Linear(3, 3).eval()
+    parametrize.register_parametrization(m, "weight", Symmetric())
+    original = m.parametrizations.weight.original.clone()
+    parametrize.register_parametrization(m, "weight", Twice())
+    assert torch.equal(m.parametrizations.weight.original, original)
+    with pytest.raises(ValueError, match="must have the same dtype as module.weight"):
+        parametrize.register_parametrization(m.train(), "weight", Twice())
+    assert len(m.parametrizations.weight) == 2
 
 
 @pytest.mark.parametrize("how", [None, "matrix_exp", "cayley", "householder"])
@@ -394,6 +425,44 @@ def test_lazy_modules_take_their_sizes_from_the_first_call(text, size):
     other.load_state_dict(m.state_dict())
     for a, b in zip(m.state_dict().values(), other.state_dict().values(), strict=True):
         assert torch.equal(a, b)
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_what_has_no_size_yet_is_refused():
+    m, other = nn.LazyLinear(3), nn.LazyLinear(3)
+    m.load_state_dict(other.state_dict())
+    assert m.has_uninitialized_params()
+    for call in (torch.empty_like, lambda p: p + 1, lambda p: torch.optim.Adagrad([p])):
+        with pytest.raises(ValueError, match="Attempted to use an uninitialized parameter"):
+            call(m.weight)
+    with pytest.raises(RuntimeError, match="shape of an uninitialized"):
+        nn.Linear(2, 3).load_state_dict(other.state_dict())
+
+
+def test_hooks_of_all_modules_may_be_emptied():
+    seen, of_all = [], nn.modules.module
+    of_all.register_module_forward_hook(lambda *a: seen.append(1))
+    of_all._global_forward_hooks = type(of_all._global_forward_hooks)()
+    nn.ReLU()(X)
+    assert not seen
+    handle = of_all.register_module_forward_hook(lambda *a: seen.append(2))
+    nn.ReLU()(X)
+    handle.remove()
+    nn.ReLU()(X)
+    assert seen == [2]
+    m = nn.ReLU()
+    del m._forward_pre_hooks  # as old files have none
+    assert m._forward_pre_hooks == {}
+    with pytest.raises(AttributeError):
+        del m._no_hooks
+
+
+def test_a_module_is_converted_in_place():
+    m = nn.Linear(2, 2)
+    with pytest.raises(RuntimeError, match="does not accept copy"):
+        m.to("cpu", copy=True)
+    with pytest.warns(UserWarning, match="Complex modules are a new feature"):
+        assert m.to(torch.complex64).weight.dtype == torch.complex64
 
 
 def test_an_older_backward_hook():

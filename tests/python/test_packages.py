@@ -135,6 +135,8 @@ def test_sequences_are_packed_and_padded_and_back():
     left = rnn.pad_sequence(sequences, batch_first=True, padding_side="left")
     assert torch.equal(left[4, 4:], sequences[4]) and (left[4, :4] == 0).all()
     assert packed.to(torch.float64).data.dtype == torch.float64 and packed.cpu() is packed
+    for name in "short", "char", "byte", "half":
+        assert getattr(packed, name)().data.dtype == getattr(packed.data, name)().dtype
     for wrong, words in (
         (lambda: rnn.pack_sequence(sequences), "decreasing"),
         (lambda: rnn.pack_padded_sequence(torch.ones(3, 2, 1), [3]), "equal to batch_size"),

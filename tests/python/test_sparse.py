@@ -270,6 +270,13 @@ def test_sums_of_sparse_gradients_are_bounded():
         assert weight.grad.to_dense().flatten().tolist() == [0, i, 0, 2 * i]
 
 
+def test_a_gradient_of_an_embedding_keeps_its_places():
+    weight, at = torch.ones(4, 1, requires_grad=True), torch.tensor([3, 1])
+    F.embedding(at, weight, sparse=True).sum().backward()
+    at[0] = 0
+    assert weight.grad._indices().tolist() == [[3, 1]]
+
+
 def test_gradients_by_rows_are_refused():
     weight, rows = torch.ones(2, 3, requires_grad=True), torch.ones(2, 3).to_sparse_csr()
     with pytest.raises(RuntimeError, match="sparse_csr"):

@@ -53,7 +53,7 @@ static void embedding_run(tn_frame *f) {
 /* The rows that were taken, and what came in for each. */
 static void embedding_grad_sparse(tn_gradient *g, int64_t padding_idx) {
     const tn_tensor *table = g->in[0];
-    tn_tensor *at = tnp_to_dtype(g->in[1], TN_I64, false, false), *rows;
+    tn_tensor *at = tnp_to_dtype(g->in[1], TN_I64, false, true), *rows; /* indices of its own */
     int64_t size[2];
     size[0] = g->in[1]->numel;
     if (!(at = tnp_reshape(at, tni_ints(size, 1)))) return;

@@ -88,29 +88,31 @@ GRID_SUMS(f64, double)
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-static bool grid_fits(tn_frame *f) {
+static bool grid_misfit(tn_frame *f, const char *expected) {
     TN_ARGS(grid_sample, a, f);
     const tn_tensor *x = a->input, *grid = a->grid;
     char has[160], other[160];
+    return tn_fail(f, TN_INVALID, "expected %s, but got input %s and grid %s", expected,
+                   tni_shape_text(has, sizeof has, x->ndim, x->size),
+                   tni_shape_text(other, sizeof other, grid->ndim, grid->size));
+}
+static bool grid_fits(tn_frame *f) {
+    TN_ARGS(grid_sample, a, f);
+    const tn_tensor *x = a->input, *grid = a->grid;
+    char last[64];
     if (!tni_is_float(x->dtype) || x->dtype != grid->dtype)
         return tn_fail(f, TN_TYPE, "expected input and grid of one floating dtype, got %s and %s",
                        tni_dtype(x->dtype)->text, tni_dtype(grid->dtype)->text);
-    if ((x->ndim != 4 && x->ndim != 5) || grid->ndim != x->ndim || x->size[0] != grid->size[0])
-        return tn_fail(f, TN_INVALID,
-                       "expected 4D or 5D input and grid with same number of dimensions and same "
-                       "batch size, but got input %s and grid %s",
-                       tni_shape_text(has, sizeof has, x->ndim, x->size),
-                       tni_shape_text(other, sizeof other, grid->ndim, grid->size));
-    if (grid->size[grid->ndim - 1] != x->ndim - 2)
-        return tn_fail(f, TN_INVALID,
-                       "expected grid to have size %d in last dimension, but got grid %s",
-                       x->ndim - 2, tni_shape_text(other, sizeof other, grid->ndim, grid->size));
+    if (x->ndim && grid->ndim && x->size[0] != grid->size[0])
+        return grid_misfit(f, "grid and input to have same batch size");
+    if (grid->ndim && grid->size[grid->ndim - 1] != x->ndim - 2) {
+        snprintf(last, sizeof last, "grid to have size %d in last dimension", x->ndim - 2);
+        return grid_misfit(f, last);
+    }
     for (int i = 2; i < x->ndim; i++)
-        if (!x->size[i])
-            return tn_fail(f, TN_INVALID,
-                           "expected input to have non-empty spatial dimensions, but got %s",
-                           tni_shape_text(has, sizeof has, x->ndim, x->size));
-    return true;
+        if (!x->size[i]) return grid_misfit(f, "input to have non-empty spatial dimensions");
+    return ((x->ndim == 4 || x->ndim == 5) && grid->ndim == x->ndim) ||
+           grid_misfit(f, "4D or 5D input and grid with same number of dimensions");
 }
 /* 16-bit floats are computed in float: room for all three. */
 static bool grid_is_half(const tn_tensor *t) { return tni_dtype_size(t) == 2; }

@@ -11,6 +11,10 @@
 
 /* --- geometry --------------------------------------------------------------------------------- */
 
+/* Windows where the last may begin at `room`, which is below 0 if none fits. */
+static int64_t columns_count(int64_t room, int64_t stride) {
+    return room < 0 ? (room + 1) / stride : room / stride + 1;
+}
 /* kernel_size, dilation, padding and stride, and the windows that fit into planes of h x w. */
 static bool columns_windows(tn_frame *f, tni_pool_shape *s, const tn_ints option[4]) {
     if (!tni_pair_of(f, option[0], "kernel_size", 1, &s->kh, &s->kw) ||
@@ -24,11 +28,14 @@ static bool columns_windows(tn_frame *f, tni_pool_shape *s, const tn_ints option
     if (room_h < 0 || room_w < 0)
         return tn_fail(f, TN_INVALID,
                        "a kernel of (%lld, %lld) with dilation (%lld, %lld) is larger than the "
-                       "padded planes (%lld, %lld)",
+                       "padded planes (%lld, %lld): calculated shape of the array of sliding "
+                       "blocks as (%lld, %lld), but its components must be at least one",
                        (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
-                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
-    s->oh = room_h / s->sh + 1;
-    s->ow = room_w / s->sw + 1;
+                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw),
+                       (long long)columns_count(room_h, s->sh),
+                       (long long)columns_count(room_w, s->sw));
+    s->oh = columns_count(room_h, s->sh);
+    s->ow = columns_count(room_w, s->sw);
     s->d = 1;
     return true;
 }

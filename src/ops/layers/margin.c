@@ -102,8 +102,8 @@ static bool cosine_embedding_loss_compose(tn_frame *f) {
             "1D target tensor expected, multi-target not supported: target has %d dimensions", dim);
     if (x->ndim != dim + 1 || y->ndim != dim + 1)
         return tn_fail(f, TN_INVALID,
-                       "target has %d dimensions, so input1 and input2 need %d, but have shapes %s "
-                       "and %s",
+                       "%dD target tensor expects %dD input tensors, but found inputs with sizes "
+                       "%s and %s",
                        dim, dim + 1, tni_shape_text(sizes[0], sizeof sizes[0], x->ndim, x->size),
                        tni_shape_text(sizes[1], sizeof sizes[1], y->ndim, y->size));
     /* A tiny number, in torch a float32, keeps the lengths from 0. */

@@ -5,6 +5,7 @@ from collections import OrderedDict, namedtuple
 
 from ... import _C
 from ...utils.hooks import RemovableHandle
+from ..parameter import is_lazy
 
 _without_grad = _C._without_grad
 _EXTRA_STATE = "_extra_state"
@@ -41,7 +42,9 @@ def _to_what(args, kwargs):
         what = to_what(*args, **{names.get(name, name): a for name, a in kwargs.items()})
     except TypeError:  # a name that is none
         what = None
-    if what is None or what[2]:  # copy: a module is converted in place
+    if what is not None and what[2]:  # a module is converted in place
+        raise RuntimeError(".to() does not accept copy argument")
+    if what is None:
         given = [type(a).__name__ for a in args]
         given += [f"{name}={type(a).__name__}" for name, a in kwargs.items()]
         raise TypeError(
@@ -53,19 +56,24 @@ def _to_what(args, kwargs):
     return device, None if dtype is None else _C.empty(0, dtype=dtype).dtype, memory_format
 
 
+# Hooks of all modules, under torch's names: programs put empty dictionaries there.
+_global_forward_pre_hooks = OrderedDict()
+_global_forward_hooks = OrderedDict()
+_global_forward_hooks_with_kwargs = OrderedDict()
+_global_forward_hooks_always_called = OrderedDict()
+_global_backward_pre_hooks = OrderedDict()
+_global_backward_hooks = OrderedDict()
+_KINDS_OF_HOOKS = [n for n in globals() if n.startswith("_global_")]
+
+
 class _HooksOfAll:
     """Hooks that every module's call heeds, before its own; _C._hook_all says that there are some.
 
     The names are those of a module's own hooks.
     """
 
-    def __init__(self):
-        self._forward_pre_hooks = OrderedDict()
-        self._forward_hooks = OrderedDict()
-        self._forward_hooks_with_kwargs = OrderedDict()
-        self._forward_hooks_always_called = OrderedDict()
-        self._backward_pre_hooks = OrderedDict()
-        self._backward_hooks = OrderedDict()
+    def __getattr__(self, name):
+        return globals()["_global" + name]
 
     def add(self, name, hook, *also):
         """Adds a hook to a dictionary, and its number to others."""
@@ -77,11 +85,15 @@ class _HooksOfAll:
         _C._hook_all(True)
         return handle
 
+    def some(self):
+        """Whether there are hooks of any kind."""
+        return any(globals()[name] for name in _KINDS_OF_HOOKS)
+
     def look(self):
         """Where all have been removed, calls look here no more."""
-        if not any(self.__dict__.values()):
+        if not self.some():
             _C._hook_all(False)
-            if any(self.__dict__.values()):  # another thread has added one just now
+            if self.some():  # another thread has added one just now
                 _C._hook_all(True)
 
 
@@ -416,6 +428,13 @@ class Module(_C._Module):
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
                 f"dtype={dtype}"
             )
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may "
+                "change, and some modules might not work as expected when using complex tensors as "
+                "parameters or buffers.",
+                stacklevel=2,
+            )
 
         def convert(t):
             to = dtype if t.dtype.is_floating_point or t.dtype.is_complex else None
@@ -508,7 +527,10 @@ class Module(_C._Module):
                 f"object from checkpoint but received {type(given)}"
             )
             return
-        if param.ndim == 0 and tuple(given.shape) == (1,):
+        if is_lazy(param):
+            if is_lazy(given):
+                return
+        elif param.ndim == 0 and tuple(given.shape) == (1,):
             given = given[0]
         if given.shape != param.shape:
             errors.append(

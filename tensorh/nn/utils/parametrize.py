@@ -233,16 +233,15 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
                             "parametrization.right_inverse must return a tensor. Got: "
                             f"{type(z).__name__}"
                         )
-        original = all_of.original if all_of.is_tensor else None
-        if original is not None and hasattr(parametrization, "right_inverse"):
-            value = getattr(module, tensor_name)
-            all_of.append(parametrization)
-            try:
-                all_of.right_inverse(value)
-            except (NotImplementedError, RuntimeError):
-                pass
-        else:
-            all_of.append(parametrization)
+                    for what in "dtype", "shape":
+                        if getattr(z, what) != getattr(y, what):
+                            raise ValueError(
+                                "The tensor returned by parametrization.right_inverse must have "
+                                f"the same {what} as module.{tensor_name}, unless the `unsafe` "
+                                f"flag is enabled.\nmodule.{tensor_name}.{what}: "
+                                f"{getattr(y, what)}\nreturned {what}: {getattr(z, what)}"
+                            )
+        all_of.append(parametrization)
         return module
     if tensor_name in module._buffers or tensor_name in module._parameters:
         original = getattr(module, tensor_name)

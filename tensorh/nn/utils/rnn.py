@@ -71,6 +71,18 @@ class PackedSequence(_Packed):
         """As int32."""
         return self.to(_C.int32)
 
+    def short(self):
+        """As int16."""
+        return self.to(_C.int16)
+
+    def char(self):
+        """As int8."""
+        return self.to(_C.int8)
+
+    def byte(self):
+        """As uint8."""
+        return self.to(_C.uint8)
+
     def pin_memory(self):
         """In memory from which copies to a GPU need not wait."""
         at = [None if i is None else i.pin_memory() for i in self[2:]]
