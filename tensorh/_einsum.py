@@ -14,8 +14,7 @@ def einsum(equation, *operands):
     if not operands:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or "
                          "at least one operand and its subscripts list")  # fmt: skip
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
+    terms, right = _terms(equation)
     if len(terms) != len(operands):
         raise RuntimeError(
             "einsum(): "
@@ -24,9 +23,9 @@ def einsum(equation, *operands):
         )
     dots = max((x.dim() - len(t.replace("...", "")) for t, x in zip(terms, operands, strict=True)
                 if "..." in t), default=0)  # fmt: skip
-    terms = [_labels(t, x, dots) for t, x in zip(terms, operands, strict=True)]
-    if arrow:
-        result = _labels(right, None, dots)
+    terms = [_labels(t, x, k, dots) for k, (t, x) in enumerate(zip(terms, operands, strict=True))]
+    if right is not None:
+        result = _result(right, dots)
     else:
         every = [c for t in terms for c in t]
         result = sorted(c for c in set(every) if every.count(c) == 1 and isinstance(c, str))
@@ -34,10 +33,47 @@ def einsum(equation, *operands):
     return _contract(terms, list(operands), result)
 
 
+def _terms(equation):
+    """The subscripts of each operand, and those of the result or None, without spaces."""
+    left, arrow, right = equation.partition("->")
+    terms, at = left.split(","), 0
+    for k, term in enumerate(terms):
+        _check_term(term, at, f"operand {k}", "for which an ellipsis")
+        at += len(term) + 1
+    if arrow:
+        _check_term(right, at + 1, "output", "but an ellipsis (...)")
+    return [t.replace(" ", "") for t in terms], right.replace(" ", "") if arrow else None
+
+
+def _check_term(term, at, what, twice):
+    """Letters and at most one ellipsis; at is where the term begins in the equation."""
+    seen, i = False, 0
+    while i < len(term):
+        c = term[i]
+        if c == ".":
+            if seen:
+                raise RuntimeError(f"einsum(): found '.' for {what} {twice} was already found")
+            if term[i : i + 3] != "...":
+                raise RuntimeError(
+                    f"einsum(): found '.' for {what} that is not part of any ellipsis (...)"
+                )
+            seen, i = True, i + 2
+        elif c != " " and not (c.isascii() and c.isalpha()):
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at + i} in the equation string, "
+                "subscripts must be in [a-zA-Z]"
+            )
+        i += 1
+
+
 def _of_lists(*args):
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order of results
     operands, lists = args[::2], list(args[1::2])
     operands = operands[: len(lists)] if len(args) % 2 == 0 else operands[:-1]
+    if any(i is not Ellipsis and not 0 <= i < 52 for one in lists for i in one):
+        raise ValueError(
+            "einsum(): subscript in subscript list is not within the valid range [0, 52)"
+        )
     texts = ["".join("..." if i is Ellipsis else letters[i] for i in one) for one in lists]
     if len(args) % 2:
         out = "".join("..." if i is Ellipsis else letters[i] for i in args[-1])
@@ -45,37 +81,41 @@ def _of_lists(*args):
     return ",".join(texts), operands
 
 
-def _labels(term, operand, dots):
+def _result(term, dots):
     """Letters, with numbers for the dimensions of an ellipsis."""
     before, ellipsis, after = term.partition("...")
     for c in before + after:
-        if not (c.isascii() and c.isalpha()):
-            raise RuntimeError(f"einsum(): invalid subscript given, subscripts must be in [a-zA-Z]"
-                               f" but found {c}")  # fmt: skip
-    if operand is None:
-        if len(set(before + after)) < len(before + after):
-            raise RuntimeError("einsum(): output subscript appears more than once in the output")
-        return [*before, *(range(dots) if ellipsis else ()), *after]
+        if (before + after).count(c) > 1:
+            raise RuntimeError(
+                f"einsum(): output subscript {c} appears more than once in the output"
+            )
+    return [*before, *(range(dots) if ellipsis else ()), *after]
+
+
+def _labels(term, operand, k, dots):
+    """The same of operand k."""
+    before, ellipsis, after = term.partition("...")
     n = operand.dim() - len(before + after)
     if n < 0 or (n and not ellipsis):
+        differs = "is more than" if ellipsis else "does not match"
         raise RuntimeError(
-            "einsum(): the number of subscripts in the equation "
-            f"({len(before + after)}) does not match the number of dimensions "
-            f"({operand.dim()}) for an operand"
+            f"einsum(): the number of subscripts in the equation ({len(before + after)}) {differs} "
+            f"the number of dimensions ({operand.dim()}) for operand {k}"
+            + ("" if ellipsis else " and no ellipsis was given")
         )
     return [*before, *(range(dots - n, dots) if ellipsis else ()), *after]
 
 
 def _contract(terms, operands, result):
     for i, (labels, x) in enumerate(zip(terms, operands, strict=True)):
-        terms[i], operands[i] = _diagonals(list(labels), x)
+        terms[i], operands[i] = _diagonals(list(labels), x, i)
     size = {}
-    for labels, x in zip(terms, operands, strict=True):
+    for i, (labels, x) in enumerate(zip(terms, operands, strict=True)):
         for c, n in zip(labels, x.shape, strict=True):
             if size.setdefault(c, n) != n and n != 1:
                 if size[c] != 1:
                     raise RuntimeError(
-                        f"einsum(): subscript {c} has size {n} for an operand which does not "
+                        f"einsum(): subscript {c} has size {n} for operand {i} which does not "
                         f"broadcast with previously seen size {size[c]}"
                     )
                 size[c] = n
@@ -96,14 +136,14 @@ def _contract(terms, operands, result):
     return x.permute([labels.index(c) for c in result]) if result else x
 
 
-def _diagonals(labels, x):
+def _diagonals(labels, x, k):
     for c in set(labels):
         while labels.count(c) > 1:
             i = labels.index(c)
             j = labels.index(c, i + 1)
             if x.shape[i] != x.shape[j]:
                 raise RuntimeError(
-                    f"einsum(): subscript {c} is repeated for an operand but the sizes don't "
+                    f"einsum(): subscript {c} is repeated for operand {k} but the sizes don't "
                     f"match, {x.shape[j]} != {x.shape[i]}"
                 )
             x = x.diagonal(0, i, j)

@@ -342,6 +342,7 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     rtol = rcond if rtol is None else rtol
     if not any(isinstance(x, Tensor) for x in (atol, rtol)):
         return NotImplemented
+    _check_real("pinv", atol=atol, **{"rtol" if rcond is None else "rcond": rtol})
     linalg = _C._spaces["linalg"]
     if hermitian:
         values, v = linalg["eigh"](A)
@@ -353,6 +354,14 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     inverse = _C.where(sizes > least, values.reciprocal(), 0)
     r = (v * inverse.unsqueeze(-2).to(v.dtype)) @ u.mH
     return r if out is None else _written(out, r, "pinv")
+
+
+def _check_real(name, **bounds):
+    for bound, x in bounds.items():
+        if isinstance(x, Tensor) and x.is_complex():
+            raise RuntimeError(
+                f"torch.linalg.{name}: {bound} tensor of complex type is not supported."
+            )
 
 
 def _least_kept(values, shape, atol, rtol):
@@ -372,6 +381,13 @@ def triangular_solve(input, *args, out=None, **kwargs):
     if out is None:
         return NotImplemented
     r = _row("triangular_solve")(input, *args, **kwargs)
+    from ._functions.dtypes import can_cast
+
+    for o, x in zip(out, r, strict=True):
+        if not can_cast(x.dtype, o.dtype):
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {x.dtype}, but got {o.dtype} instead"
+            )
     return type(r)([_written(o, x, "triangular_solve") for o, x in zip(out, r, strict=True)])
 
 
@@ -380,6 +396,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     if not any(isinstance(x, Tensor) for x in (tol, atol, rtol)):
         return NotImplemented
     atol = tol if atol is None else atol
+    _check_real("matrix_rank", atol=atol, rtol=rtol)
     linalg = _C._spaces["linalg"]
     values = linalg["eigvalsh"](A).abs() if hermitian else linalg["svdvals"](A)
     r = (values > _least_kept(values, A.shape, atol, rtol).unsqueeze(-1)).sum(-1)

@@ -3,7 +3,7 @@ from . import _C
 from ._C import Tensor
 from ._functions._casts import lower
 from ._functions._marks import function, listed
-from ._functions._out import with_out
+from ._functions._out import with_out, written
 from ._functions.shapes import broadcast_tensors
 from ._spaces import space
 
@@ -71,15 +71,21 @@ def cond(A: Tensor, p=None):
             f"but they are {A.shape[-2]} by {A.shape[-1]} matrices"
         )
     inverse, info = _C._spaces["linalg"]["inv_ex"](A)
-    r = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return _C.where(info != 0, _inf, r)
+    singular = info != 0  # whose inverse has no singular values
+    inverse = _C.where(singular[..., None, None], 0, inverse)
+    return _C.where(singular, _inf, matrix_norm(A, p) * matrix_norm(inverse, p))
 
 
 @function
 @with_out
 def norm(A: Tensor, ord=None, dim=None, keepdim=False, *, dtype=None):
     """The vector or matrix norm, by the number of dimensions given."""
-    pair = isinstance(dim, (tuple, list)) and len(dim) == 2
+    several = isinstance(dim, (tuple, list))
+    if several and len(dim) not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
+        )
+    pair = several and len(dim) == 2
     if ord is not None and (pair or (dim is None and A.dim() == 2)):
         return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype)
     if isinstance(ord, str):
@@ -138,18 +144,45 @@ def vander(x: Tensor, *, N=None):
 
 
 @function
-@with_out
-def multi_dot(tensors):
+def multi_dot(tensors, *, out=None):
     """The product of matrices in the cheapest order; the first and the last may be vectors."""
-    x = list(listed(tensors, "linalg_multi_dot"))
-    if len(x) < 2:
-        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(x)))
+    x = list(listed(tensors, "linalg_multi_dot") if tensors else ())
+    _check_chain(x, out)
     left, right = x[0].dim() == 1, x[-1].dim() == 1
     x[0] = x[0].unsqueeze(0) if left else x[0]
     x[-1] = x[-1].unsqueeze(1) if right else x[-1]
     r = _product(x, _order([x[0].shape[0], *(m.shape[1] for m in x)]), 0, len(x) - 1)
     r = r.squeeze(0) if left else r
-    return r.squeeze(-1) if right else r
+    r = r.squeeze(-1) if right else r
+    return r if out is None else written(out, r, "multi_dot")
+
+
+def _check_chain(x, out):
+    """What multi_dot takes, in torch's words."""
+    if len(x) < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(x)))
+    for at, name in (0, "first"), (-1, "last"):
+        if x[at].dim() not in (1, 2):
+            raise RuntimeError(
+                f"multi_dot(): the {name} tensor must be 1D or 2D but got {x[at].dim()}D"
+            )
+    for k, m in enumerate(x):
+        if 0 < k < len(x) - 1 and m.dim() != 2:
+            raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {m.dim()}D")
+        if m.dtype is not x[0].dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{x[0].dtype} and tensor {k} {m.dtype}"
+            )
+        if k and x[k - 1].shape[-1] != m.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {k - 1} and {k} with shapes {list(x[k - 1].shape)} and "
+                f"{list(m.shape)} cannot be multiplied"
+            )
+    if out is not None and out.dtype is not x[0].dtype:
+        raise RuntimeError(
+            f"multi_dot(): expected out tensor to have dtype {x[0].dtype} but got {out.dtype}"
+        )
 
 
 def _order(p):

@@ -93,32 +93,18 @@ TN_API bool tn_announce_columns(tn_frame *f, int k, tn_dtype dtype, int ndim, co
 
 /* --- what went wrong in which matrix ---------------------------------------------------------- */
 
-/* "(Batch element 1, 0)" of element i of t. */
-static void info_place(char *to, size_t room, const tn_tensor *t, int64_t i) {
-    int64_t index[TN_MAX_DIMS];
-    size_t n = 0;
-    for (int d = t->ndim - 1; d >= 0; d--) {
-        index[d] = i % t->size[d];
-        i /= t->size[d];
-    }
-    for (int d = 0; d < t->ndim && n < room; d++)
-        n += (size_t)snprintf(to + n, room - n, d ? ", %lld" : "(Batch element %lld",
-                              (long long)index[d]);
-    if (n < room) snprintf(to + n, room - n, ")");
-}
-
 static bool info_approves(tn_frame *f, const tn_tensor *info, const char *why) {
     const int32_t *at = (const int32_t *)(void *)tni_bytes_at(info); /* the announced strides */
     const int before = (int)strcspn(why, "#");
-    char place[200], number[16] = "";
+    char place[48] = "", number[16] = "";
     int64_t i = 0;
     /* The first matrix that went wrong is named; "#" in the message is its number. */
     while (i < info->numel && !at[i]) i++;
     if (i == info->numel) return true;
     if (why[before]) snprintf(number, sizeof number, "%d", (int)at[i]);
-    info_place(place, sizeof place, info, i);
-    return tn_fail(f, TN_LINALG, "%s%s%.*s%s%s", info->ndim ? place : "", info->ndim ? ": " : "",
-                   before, why, number, why + before + (why[before] == '#'));
+    if (info->ndim) snprintf(place, sizeof place, "(Batch element %lld): ", (long long)i);
+    return tn_fail(f, TN_LINALG, "%s%.*s%s%s", place, before, why, number,
+                   why + before + (why[before] == '#'));
 }
 
 TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {

@@ -9,19 +9,46 @@
 
 TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square) {
     const int d = t->ndim;
-    if (d < 2)
-        return tn_fail(f, TN_INVALID, "argument '%s' must have at least 2 dimensions, got %d", name,
-                       d);
+    if (d < 2) {
+        const bool plain = !strcmp(name, "self") || !strcmp(name, "input");
+        return tn_fail(f, TN_INVALID, "The input%s%s must have at least 2 dimensions, got %d",
+                       plain ? "" : " tensor ", plain ? "" : name, d);
+    }
     if (square && t->size[d - 1] != t->size[d - 2])
         return tn_fail(f, TN_INVALID,
                        "argument '%s' must be batches of square matrices, but they are %lld by "
                        "%lld matrices",
                        name, (long long)t->size[d - 2], (long long)t->size[d - 1]);
     if (t->dtype != TN_F32 && t->dtype != TN_F64 && !tni_is_complex(t->dtype))
-        return tn_fail(f, TN_TYPE,
-                       "argument '%s' is %s, expected float32, float64, complex64 or complex128",
+        return tn_fail(f, TN_TYPE, "%s: argument '%s' is %s",
+                       tni_is_float(t->dtype)
+                           ? "Low precision dtypes not supported"
+                           : "Expected a floating point or complex tensor as input",
                        name, tni_dtype(t->dtype)->text);
     return true;
+}
+
+TN_PRIV const char *tni_scalar_type(int dtype) {
+    static const char words[][14] = {"Bool",  "Byte",   "Char",         "Short",
+                                     "Int",   "Long",   "Half",         "BFloat16",
+                                     "Float", "Double", "ComplexFloat", "ComplexDouble"};
+    return dtype >= TN_BOOL && dtype <= TN_C128 ? words[dtype - TN_BOOL] : tni_dtype(dtype)->text;
+}
+/* "double" of TN_F64. */
+static const char *matrix_alias(int dtype) {
+    const char *alias = tni_dtype_alias(dtype);
+    return *alias ? alias : tni_dtype(dtype)->text;
+}
+
+TN_PRIV bool tni_out_takes(tn_frame *f, int k, const char *name, int dtype) {
+    const tn_tensor *t = k < f->ngiven ? f->given[k] : NULL;
+    if (!t || tni_can_cast(dtype, t->dtype)) return true;
+    if (!name)
+        return tn_fail(f, TN_TYPE, "Expected out tensor to have dtype %s, but got %s instead",
+                       matrix_alias(dtype), matrix_alias(t->dtype));
+    return tn_fail(f, TN_TYPE,
+                   "Expected %s to be safely castable from %s dtype, but got %s with dtype %s",
+                   name, tni_scalar_type(dtype), name, tni_scalar_type(t->dtype));
 }
 
 TN_PRIV bool tni_batches_fit(tn_frame *f, tni_shape *s, const tn_tensor *a, const char *name_a,

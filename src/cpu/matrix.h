@@ -25,6 +25,11 @@ enum { TNI_AS_IS, TNI_TRANSPOSED = 1, TNI_ADJOINT = 3 }; /* how a matrix is copi
 /* For check: t must be a batch of matrices with real parts of 32 or 64 bits, and square ones if
  * `square`. name is the parameter's. */
 TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square);
+/* "Double" of TN_F64: the dtype as torch's texts call it. */
+TN_PRIV const char *tni_scalar_type(int dtype);
+/* For check: the out= of result k, if it is given, takes the dtype. name is what torch's text calls
+ * the result, NULL where it says "out tensor". */
+TN_PRIV bool tni_out_takes(tn_frame *f, int k, const char *name, int dtype);
 /* For check: scratch a worker for an m x n matrix, a p x q one and `more` elements. */
 TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_t p, int64_t q,
                             int64_t more);

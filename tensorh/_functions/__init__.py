@@ -20,8 +20,11 @@ IN_PLACE = (
 
 def _in_place(name):
     f = _METHODS.get(name) or getattr(Tensor, name)
+    older = getattr(f, "older", None)
 
     def method(self, *args, **kwargs):
+        if older is not None:
+            (self, *args), kwargs = older(name + "_", (self, *args), kwargs)
         given = self.clone() if _recorded(self, *args, *kwargs.values()) else self
         return self.copy_(fitting(f(given, *args, **kwargs), self.dtype))
 

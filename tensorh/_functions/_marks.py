@@ -43,7 +43,7 @@ def function(f, first=None, skip=0):
         return f(*args, **kwargs)
 
     call.__name__, call.__doc__, call.__wrapped__ = f.__name__, f.__doc__, f
-    call.__qualname__, call.__module__ = f.__qualname__, f.__module__
+    call.__qualname__, call.__module__, call.older = f.__qualname__, f.__module__, older
     return call
 
 

@@ -138,6 +138,9 @@ def chain_matmul(*matrices):
     matrices = _tensors_of(matrices)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for m in matrices:
+        if m.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {m.dim()}, expected 2 instead.")
     return multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 

@@ -188,7 +188,9 @@ static void check_quoted(const text *t) {
         char name[64];
         size_t n = 0;
         if (*at != '\'' && *at != '`') continue;
-        if (at > t->head && (is_word(at[-1]) || at[-1] == '=')) continue; /* mode='sum': a value */
+        /* Values: mode='sum', mode 'sum'. */
+        if (at > t->head && (is_word(at[-1]) || at[-1] == '=')) continue;
+        if (at - t->head > 5 && starts(at - 5, "mode ")) continue;
         while (is_word(at[1 + n]) && n < sizeof name - 1) name[n] = at[1 + n], n++;
         name[n] = 0;
         if (!n || at[1 + n] != (*at == '`' ? '`' : '\'') || !islower((unsigned char)name[0]))

@@ -253,7 +253,7 @@ static void pivots_are_checked(void) {
     TN_SCOPE {
         tn_tensor *a = tn_ones(TN_DIMS(2, 2)), *p = tn_from(pivots, TN_DIMS(2), TN_I32);
         REFUSED(tn_linalg_lu_solve(a, p, a), TN_INVALID, "Pivots given to lu_solve must all be");
-        REFUSED(tn_lu_unpack(a, p).P, TN_INVALID, "LU_pivots has 3");
+        REFUSED(tn_lu_unpack(a, p).P, TN_INVALID, "between 1 and LU.size(-2)");
         REFUSED(tn_lu_unpack(a, a).P, TN_TYPE, "int32");
         REFUSED(tn_linalg_lu_solve(a, a, a), TN_TYPE, "int32");
     }

@@ -53,7 +53,7 @@ static int32_t cholesky_factor(const tni_planes *l) {
 static bool cholesky_check(tn_frame *f) {
     const tn_tensor *a = f->in[0];
     const int64_t n = a->ndim < 2 ? 0 : a->size[a->ndim - 1];
-    return tni_matrix_fits(f, a, "self", true) &&
+    return tni_matrix_fits(f, a, "self", true) && tni_out_takes(f, 0, NULL, a->dtype) &&
            tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
            tn_announce(f, 1, TN_I32, a->ndim - 2, a->size) &&
            tni_planes_ask(f, a->dtype, n, n, 0, 0, 0);
@@ -77,8 +77,8 @@ static bool cholesky_verdict(tn_frame *f) {
     return !a->check_errors ||
            tn_info_verdict(
                f, 1,
-               "the input is not positive-definite (the leading minor of order # is not "
-               "positive-definite)");
+               "The factorization could not be completed because the input is not "
+               "positive-definite (the leading minor of order # is not positive-definite)");
 }
 /* gA = L^-H S L^-1, where S mirrors the lower triangle of L^H gL / 2. */
 static void cholesky_grad(tn_gradient *g) {
@@ -109,6 +109,7 @@ TN_OPERATOR(
 
 static bool linalg_cholesky_compose(tn_frame *f) {
     TN_ARGS(linalg_cholesky, a, f);
+    if (!tni_out_takes(f, 0, NULL, f->in[0]->dtype)) return false;
     f->out[0] = tnp_linalg_cholesky_ex(f->in[0], a->upper, true).L;
     return f->out[0] != NULL;
 }
@@ -129,7 +130,8 @@ static tn_tensor *cholesky_solved(tn_tensor *b, tn_tensor *l, bool upper) {
 static bool cholesky_solve_compose(tn_frame *f) {
     TN_ARGS(cholesky_solve, a, f);
     if (!tni_matrix_fits(f, f->in[0], "self", false) ||
-        !tni_matrix_fits(f, f->in[1], "input2", true))
+        !tni_matrix_fits(f, f->in[1], "input2", true) ||
+        !tni_out_takes(f, 0, "result", f->in[0]->dtype))
         return false;
     f->out[0] = cholesky_solved(f->in[0], f->in[1], a->upper);
     return f->out[0] != NULL;
@@ -145,7 +147,8 @@ TN_OPERATOR(cholesky_solve,
 static bool cholesky_inverse_compose(tn_frame *f) {
     TN_ARGS(cholesky_inverse, a, f);
     tn_tensor *l = f->in[0];
-    if (!tni_matrix_fits(f, l, "self", true)) return false;
+    if (!tni_matrix_fits(f, l, "self", true) || !tni_out_takes(f, 0, "result", l->dtype))
+        return false;
     f->out[0] =
         cholesky_solved(tnp_expand_as(tni_unit_of(l, l->size[l->ndim - 1]), l), l, a->upper);
     return f->out[0] != NULL;

@@ -11,7 +11,10 @@ static tn_dtype eig_complex(const tn_tensor *a) {
 static bool eig_announce(tn_frame *f, bool vectors) {
     const tn_tensor *a = f->in[0];
     int64_t n, more, values;
-    if (!tni_matrix_fits(f, a, "self", true)) return false;
+    if (!tni_matrix_fits(f, a, "self", true) ||
+        !tni_out_takes(f, 0, "eigenvalues", (int)eig_complex(a)) ||
+        !tni_out_takes(f, 1, "eigenvectors", (int)eig_complex(a)))
+        return false;
     n = a->size[a->ndim - 1];
     if (!tni_eigen_size(n, vectors, &more) || !tni_add(n, n, &values) ||
         !tni_add(more, values, &more))
@@ -30,7 +33,8 @@ static bool eig_look(tn_frame *f) {
             const tn_scalar v = tni_element(at + k / n * row + k % n * column, a->dtype);
             const double im = tni_is_complex(a->dtype) ? v.imaginary : 0;
             if (v.real - v.real != 0 || im - im != 0)
-                return tn_fail(f, TN_INVALID, "input tensor should not contain infs or NaNs");
+                return tn_fail(f, TN_INVALID,
+                               "torch.linalg.eig: input tensor should not contain infs or NaNs.");
         }
     }
     return true;
@@ -142,6 +146,7 @@ TN_OPERATOR(linalg_eigvals_of, "_linalg_eigvals(Tensor self) -> Tensor",
             .sample = "(3,3):distinct | (2,3,3):distinct | (1,1):pd | (0,0):f64 | (2,0,3,3):f64 | "
                       "(7,7):distinct")
 static bool eigvals_compose(tn_frame *f) {
+    if (!tni_out_takes(f, 0, "eigenvalues", (int)eig_complex(f->in[0]))) return false;
     f->out[0] = tni_grows_tape(f, 0) ? tnp_linalg_eig(f->in[0]).eigenvalues
                                      : tnp_linalg_eigvals_of(f->in[0]);
     return f->out[0] != NULL;

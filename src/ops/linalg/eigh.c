@@ -90,9 +90,15 @@ TN_OPERATOR(linalg_eigh_of,
             .sample = "(3,3):symmetric | (2,4,4):symmetric U | (3,3):pd compute_v=False | "
                       "(0,0):f64 | (2,0,3,3):f64 | (1,1):symmetric | (7,7):symmetric")
 
+static bool eigh_out_takes(tn_frame *f) {
+    return tni_out_takes(f, 0, NULL, (int)tni_real_of(f->in[0]->dtype)) &&
+           tni_out_takes(f, 1, NULL, f->in[0]->dtype);
+}
 static bool linalg_eigh_compose(tn_frame *f) {
     TN_ARGS(linalg_eigh, a, f);
-    const tn_eigenvalues_eigenvectors r = tnp_linalg_eigh_of(f->in[0], a->UPLO, true);
+    tn_eigenvalues_eigenvectors r;
+    if (!eigh_out_takes(f)) return false;
+    r = tnp_linalg_eigh_of(f->in[0], a->UPLO, true);
     f->out[0] = r.eigenvalues;
     f->out[1] = r.eigenvectors;
     return f->out[0] != NULL;
@@ -108,6 +114,7 @@ TN_OPERATOR(linalg_eigh,
 
 static bool linalg_eigvalsh_compose(tn_frame *f) {
     TN_ARGS(linalg_eigvalsh, a, f);
+    if (!eigh_out_takes(f)) return false;
     f->out[0] = tnp_linalg_eigh_of(f->in[0], a->UPLO, tni_grows_tape(f, 0)).eigenvalues;
     return f->out[0] != NULL;
 }

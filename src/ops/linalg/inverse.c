@@ -177,6 +177,7 @@ TN_OPERATOR(linalg_inv_ex,
                       "(2,0,3,3) | (1,1):pd | (60,60):pd")
 
 static bool linalg_inv_compose(tn_frame *f) {
+    if (!tni_out_takes(f, 0, NULL, f->in[0]->dtype)) return false;
     f->out[0] = tnp_linalg_inv_ex(f->in[0], true).inverse;
     return f->out[0] != NULL;
 }
@@ -187,6 +188,7 @@ TN_OPERATOR(linalg_inv, "linalg_inv(Tensor A) -> Tensor",
             .forms = TN_OUT, .autocast = TN_WIDE_CPU, .compose = linalg_inv_compose,
             .sample = "(3,3):invertible | (2,4,4):invertible")
 static bool inverse_compose(tn_frame *f) {
+    if (!tni_out_takes(f, 0, NULL, f->in[0]->dtype)) return false;
     f->out[0] = tnp_linalg_inv_ex(f->in[0], true).inverse;
     return f->out[0] != NULL;
 }
@@ -259,9 +261,10 @@ static bool tensorinv_compose(tn_frame *f) {
     flat[1] = product_of(a->size + at, a->ndim - at);
     if (flat[0] != flat[1])
         return tn_fail(f, TN_INVALID,
-                       "Expected self to satisfy prod(self.shape[ind:]) == prod(self.shape[:ind]), "
-                       "but got %lld != %lld",
+                       "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+                       "prod(self.shape[:ind]), but got %lld != %lld",
                        (long long)flat[1], (long long)flat[0]);
+    if (!tni_out_takes(f, 0, "result", a->dtype)) return false;
     memcpy(size, a->size + at, (size_t)(a->ndim - at) * sizeof *size);
     memcpy(size + a->ndim - at, a->size, (size_t)at * sizeof *size);
     r = tnp_linalg_inv(tnp_reshape(a, tni_ints(flat, 2)));
@@ -293,9 +296,10 @@ static bool tensorsolve_compose(tn_frame *f) {
     flat[1] = product_of(size, rest);
     if (a->ndim < b->ndim || flat[0] != flat[1] || a->numel != flat[0] * flat[1])
         return tn_fail(f, TN_INVALID,
-                       "Expected self to satisfy prod(self.shape[other.ndim:]) == "
+                       "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
                        "prod(self.shape[:other.ndim]), but got %lld != %lld",
                        (long long)flat[1], (long long)flat[0]);
+    if (!tni_out_takes(f, 0, "result", a->dtype)) return false;
     r = tnp_linalg_solve(tnp_reshape(a, tni_ints(flat, 2)), tnp_flatten(b, 0, -1), true);
     f->out[0] = tnp_reshape(r, tni_ints(size, rest));
     return f->out[0] != NULL;

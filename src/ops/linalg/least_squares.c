@@ -26,7 +26,12 @@ static bool pinv_check(tn_frame *f) {
     TN_ARGS(linalg_pinv_float, o, f);
     const tn_tensor *a = f->in[0];
     int64_t size[TN_MAX_DIMS], m, n, k, more, square;
-    if (!tni_matrix_fits(f, a, "self", o->hermitian && a->numel > 0)) return false;
+    if (a->ndim < 2)
+        return tn_fail(f, TN_INVALID,
+                       "linalg.pinv: expected a tensor with 2 or more dimensions, got %d", a->ndim);
+    if (!tni_matrix_fits(f, a, "self", o->hermitian && a->numel > 0) ||
+        !tni_out_takes(f, 0, "result", a->dtype))
+        return false;
     m = a->size[a->ndim - 2];
     n = a->size[a->ndim - 1];
     k = m < n ? m : n;
@@ -111,6 +116,7 @@ TN_OPERATOR(linalg_pinv_float,
                       "(4,3):distinct atol=0.5")
 static bool pinv_rcond_compose(tn_frame *f) {
     TN_ARGS(linalg_pinv, a, f);
+    if (!tni_out_takes(f, 0, "result", f->in[0]->dtype)) return false;
     f->out[0] = tnp_linalg_pinv_float(f->in[0], tn_some(0), tn_some(a->rcond), a->hermitian);
     return f->out[0] != NULL;
 }
@@ -134,7 +140,9 @@ TN_OPERATOR(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
 static bool rank_of(tn_frame *f, const char *name, tn_maybe atol, tn_maybe rtol, bool hermitian) {
     tn_tensor *a = f->in[0], *s, *least;
     int64_t size[TN_MAX_DIMS];
-    if (!tni_matrix_fits(f, a, name, hermitian && a->numel > 0)) return false;
+    if (!tni_matrix_fits(f, a, name, hermitian && a->numel > 0) ||
+        !tni_out_takes(f, 0, "result", TN_I64))
+        return false;
     if (a->numel == 0) {
         memcpy(size, a->size, (size_t)a->ndim * sizeof *size);
         f->out[0] = tnp_zeros(tni_ints(size, a->ndim - 2), TN_I64, (tn_device_id)a->device);
@@ -393,15 +401,24 @@ static bool lstsq_compose(tn_frame *f) {
     bool values;
     int64_t none = 0, m, n;
     tni_shape s;
+    if (a->ndim > 1 && b->ndim < 1)
+        return tn_fail(f, TN_INVALID, "torch.linalg.lstsq: other must have at least 1 dimension");
     if (vectors) b = tnp_unsqueeze(b, -1);
-    if (!b || !tni_matrix_fits(f, a, "self", false) || !tni_matrix_fits(f, b, "b", false) ||
-        !tni_batches_fit(f, &s, a, "self", b, "b"))
+    if (!b || !tni_matrix_fits(f, a, "self", false)) return false;
+    if (a->dtype != b->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "torch.linalg.lstsq: Expected input and other to have the same dtype, but "
+                       "got %s and %s",
+                       tni_dtype(a->dtype)->text, tni_dtype(b->dtype)->text);
+    if (!tni_matrix_fits(f, b, "b", false) || !tni_batches_fit(f, &s, a, "self", b, "b"))
         return false;
     m = a->size[a->ndim - 2];
     n = a->size[a->ndim - 1];
     if (b->size[b->ndim - 2] != m)
-        return tn_fail(f, TN_INVALID, "b has %lld rows, but self has %lld",
-                       (long long)b->size[b->ndim - 2], (long long)m);
+        return tn_fail(f, TN_INVALID,
+                       "torch.linalg.lstsq: input.size(-2) should match other.size(-%d), but they "
+                       "are %lld and %lld",
+                       vectors ? 1 : 2, (long long)m, (long long)b->size[b->ndim - 2]);
     s.size[s.ndim] = m;
     s.size[s.ndim + 1] = n;
     a = tnp_expand(a, tni_ints(s.size, s.ndim + 2), false);

@@ -172,8 +172,9 @@ static bool unpack_look(tn_frame *f) {
             const int32_t p =
                 *(const int32_t *)(const void *)(at + j * pivots->stride[pivots->ndim - 1] * 4);
             if (p < 1 || p > m)
-                return tn_fail(f, TN_INVALID, "LU_pivots has %d, expected numbers from 1 to %lld",
-                               (int)p, (long long)m);
+                return tn_fail(f, TN_INVALID,
+                               "LU_pivots must be between 1 and LU.size(-2), which is %lld, got %d",
+                               (long long)m, (int)p);
         }
     }
     return true;
@@ -329,7 +330,7 @@ static bool lu_solve_look(tn_frame *f) {
             if (p < 1 || p > n)
                 return tn_fail(f, TN_INVALID,
                                "Pivots given to lu_solve must all be greater or equal to 1 and "
-                               "less or equal to LU.size(-2), got %d",
+                               "smaller or equal to LU.size(-2), got %d",
                                (int)p);
         }
     }

@@ -28,9 +28,14 @@ static bool mm_check(tn_frame *f, tni_matmul_plan *p, const tn_tensor *a, const 
     int64_t floats;
     if (!mm_check_dtypes(f, a, b)) return false;
     if (!tni_matmul_plan_of(p, a, b))
-        return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
-                       tni_shape_text(x, sizeof x, a->ndim, a->size),
-                       tni_shape_text(y, sizeof y, b->ndim, b->size));
+        return a->ndim == 2 && b->ndim == 2
+                   ? tn_fail(f, TN_INVALID,
+                             "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                             (long long)a->size[0], (long long)a->size[1], (long long)b->size[0],
+                             (long long)b->size[1])
+                   : tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
+                             tni_shape_text(x, sizeof x, a->ndim, a->size),
+                             tni_shape_text(y, sizeof y, b->ndim, b->size));
     if (a->dtype == TN_BOOL && p->m * p->n * p->batches != 0) /* as torch: an empty one passes */
         return tn_fail(f, TN_TYPE, "products of bool matrices are not supported");
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
@@ -288,8 +293,18 @@ TN_OPERATOR(mv, "mv(Tensor self, Tensor vec) -> Tensor",
             .sample = "(3,4) (4) | (50,390) (390)")
 
 static bool dot_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 1, f->in[1], 1) &&
-           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    const tn_tensor *a = f->in[0], *b = f->in[1];
+    if (a->ndim != 1 || b->ndim != 1)
+        return tn_fail(f, TN_INVALID, "1D tensors expected, but got %dD and %dD tensors", a->ndim,
+                       b->ndim);
+    if (a->dtype != b->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "dot : expected both vectors to have same dtype, but found %s and %s",
+                       tni_dtype(a->dtype)->text, tni_dtype(b->dtype)->text);
+    if (a->numel != b->numel)
+        return tn_fail(f, TN_INVALID, "inconsistent tensor size, got %lld and %lld elements",
+                       (long long)a->numel, (long long)b->numel);
+    return (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
 /* The sum of the products of two vectors; neither is conjugated. */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor",

@@ -26,7 +26,9 @@ static bool qr_mode(tn_frame *f) {
             f->type = i;
             return true;
         }
-    return tn_fail(f, TN_INVALID, "argument 'mode': expected reduced, complete or r, got %s",
+    return tn_fail(f, TN_INVALID,
+                   "qr received unrecognized mode '%s' but expected one of reduced (default), r "
+                   "or complete",
                    a->mode ? a->mode : "NULL");
 }
 
@@ -36,6 +38,9 @@ static bool qr_check(tn_frame *f) {
     const int64_t none = 0;
     int64_t more;
     qr_sizes s;
+    if (a->ndim < 2)
+        return tn_fail(f, TN_INVALID,
+                       "linalg.qr: The input tensor A must have at least 2 dimensions.");
     if (!tni_matrix_fits(f, a, "A", false) || !qr_mode(f)) return false;
     s = qr_sizes_of(f);
     if (f->recording && (f->type == QR_R || s.q > s.n))

@@ -72,32 +72,34 @@ static void load_taus(const tni_planes *to, const tn_tensor *tau, const tn_tenso
         tni_planes_set(to, j, 0, tni_re_im(v.real, to->at[1] ? v.imaginary : 0));
     }
 }
-static bool taus_fit(tn_frame *f, const tn_tensor *a, const char *name, const tn_tensor *tau,
-                     const char *tau_name) {
-    if (a->dtype != tau->dtype)
-        return tn_fail(f, TN_TYPE, "%s is %s, but %s is %s", name, tni_dtype(a->dtype)->text,
-                       tau_name, tni_dtype(tau->dtype)->text);
-    if (tau->ndim != a->ndim - 1 ||
-        memcmp(tau->size, a->size, (size_t)(a->ndim - 2) * sizeof(int64_t)) != 0)
-        return tn_fail(f, TN_INVALID, "%s must have the batches of %s and one dimension more",
-                       tau_name, name);
-    if (tau->size[tau->ndim - 1] > least_of(a))
-        return tn_fail(f, TN_INVALID, "%s has %lld factors, but %s is %lld x %lld", tau_name,
-                       (long long)tau->size[tau->ndim - 1], name, (long long)a->size[a->ndim - 2],
-                       (long long)a->size[a->ndim - 1]);
-    return true;
+/* Whether t has the batches of a and so many dimensions less; name is torch's word for it. */
+static bool reflections_batch(tn_frame *f, const tn_tensor *a, const tn_tensor *t, int less,
+                              const char *name) {
+    if (t->dtype != a->dtype)
+        return tn_fail(f, TN_TYPE, "%s dtype %s does not match input dtype %s", name,
+                       tni_scalar_type(t->dtype), tni_scalar_type(a->dtype));
+    if (t->ndim != a->ndim - less)
+        return tn_fail(f, TN_INVALID,
+                       "Expected %s to have %d dimensions, as input has %d, but got %d", name,
+                       a->ndim - less, a->ndim, t->ndim);
+    return !memcmp(t->size, a->size, (size_t)(a->ndim - 2) * sizeof(int64_t)) ||
+           tn_fail(f, TN_INVALID, "Expected batch dimensions of %s to be equal to input.shape[:-2]",
+                   name);
 }
 static bool product_check(tn_frame *f) {
     const tn_tensor *a = f->in[0], *tau = f->in[1];
     int64_t m, n;
-    if (!tni_matrix_fits(f, a, "input", false) || !taus_fit(f, a, "input", tau, "tau"))
+    if (!tni_matrix_fits(f, a, "input", false) || !reflections_batch(f, a, tau, 1, "tau") ||
+        !tni_out_takes(f, 0, "result", a->dtype))
         return false;
     m = a->size[a->ndim - 2];
     n = a->size[a->ndim - 1];
-    if (m < n)
+    if (m < n || n < tau->size[tau->ndim - 1])
         return tn_fail(f, TN_INVALID,
-                       "input must have at least as many rows as columns, got %lld x %lld",
-                       (long long)m, (long long)n);
+                       "torch.linalg.householder_product: input.shape[%s must be greater than or "
+                       "equal to %s.shape[-1], got %lld and %lld",
+                       m < n ? "-2]" : "-1]", m < n ? "input" : "tau", (long long)(m < n ? m : n),
+                       (long long)(m < n ? n : tau->size[tau->ndim - 1]));
     return tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
            reflections_ask(f, a->dtype, m, n, n, tau->size[tau->ndim - 1], n);
 }
@@ -197,17 +199,26 @@ static bool ormqr_check(tn_frame *f) {
     TN_ARGS(ormqr, o, f);
     const tn_tensor *a = f->in[0], *tau = f->in[1], *c = f->in[2];
     int64_t m, columns;
-    if (!tni_matrix_fits(f, a, "self", false) || !taus_fit(f, a, "self", tau, "input2") ||
-        !tni_matrix_fits(f, c, "input3", false))
+    if (!tni_matrix_fits(f, a, "self", false)) return false;
+    if (c->ndim < 2)
+        return tn_fail(f, TN_INVALID, "torch.ormqr: other must have at least 2 dimensions");
+    if (!reflections_batch(f, a, tau, 1, "tau") || !reflections_batch(f, a, c, 0, "other"))
         return false;
     m = c->size[c->ndim - (o->left ? 2 : 1)];
     columns = c->size[c->ndim - (o->left ? 1 : 2)];
-    if (a->dtype != c->dtype || a->ndim != c->ndim ||
-        memcmp(a->size, c->size, (size_t)(a->ndim - 2) * sizeof(int64_t)) != 0 ||
-        m != a->size[a->ndim - 2])
+    if (m < tau->size[tau->ndim - 1])
         return tn_fail(f, TN_INVALID,
-                       "input3 must have the dtype and the batches of self, and its rows as %s",
-                       o->left ? "rows" : "columns");
+                       "torch.ormqr: other.shape[-%d] must be greater than or equal to "
+                       "tau.shape[-1]",
+                       o->left ? 2 : 1);
+    if (m != a->size[a->ndim - 2])
+        return tn_fail(f, TN_INVALID,
+                       "torch.ormqr: other.shape[-%d] must be equal to input.shape[-2]",
+                       o->left ? 2 : 1);
+    if (tau->size[tau->ndim - 1] > least_of(a))
+        return tn_fail(f, TN_INVALID,
+                       "torch.ormqr: input.shape[-1] must be greater than or equal to "
+                       "tau.shape[-1]");
     return tn_announce_columns(f, 0, (tn_dtype)a->dtype, c->ndim, c->size) &&
            reflections_ask(f, a->dtype, m, a->size[a->ndim - 1], columns, tau->size[tau->ndim - 1],
                            columns);

@@ -15,9 +15,13 @@ TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keep
     for (int64_t i = 0; i < dim.n; i++) {
         int d = tni_dim(x->ndim, dim.at[i]);
         if (d < 0)
-            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions",
-                           (long long)dim.at[i], x->ndim);
-        if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears twice", d);
+            return tn_fail(f, TN_INDEX,
+                           "Dimension out of range (expected to be in range of [%d, %d], but got "
+                           "%lld)",
+                           x->ndim ? -x->ndim : -1, x->ndim ? x->ndim - 1 : 0,
+                           (long long)dim.at[i]);
+        if (gone[d])
+            return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         gone[d] = true;
     }
     /* Those that go leave nothing, or a 1. */

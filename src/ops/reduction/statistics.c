@@ -417,7 +417,9 @@ static bool norm_check(tn_frame *f) {
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
                 return tn_fail(f, TN_INVALID,
-                               "the norm of order %g over no elements is not defined", a->ord);
+                               "linalg.vector_norm cannot compute the %g norm on an empty tensor "
+                               "because the operation does not have an identity",
+                               a->ord);
     f->type = (uint8_t)tni_lanes_compute(dtype);
     tni_lanes_init(&l, x, gone, f->type, TNI_LANES_MAGNITUDE);
     return tn_announce(f, 0, stat_real(dtype), to.ndim, to.size) &&
