@@ -20,7 +20,7 @@ struct tnc_pool {
     int64_t elements; /* of the result, parts counted */
     int32_t parts;
     double divisor; /* 0: by the count */
-    bool include_pad, pairs;
+    bool include_pad;
 };
 
 /* Element i of the result: part, column, row and plane. */
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_scatter(tnc_pool v) {
                     x != e.x)
                     continue;
                 const T g = tnc_load_real<T>(grad + p * v.from.row + q * v.from.col, v.from.dtype);
-                sum = v.pairs ? g : sum + g; /* keeps -0 */
+                sum = sum + g;
             }
         tnc_pool_put(v, e, sum);
     }
@@ -219,15 +219,6 @@ static void pool_plan(tnc_pool *v, const tn_frame *f, const tn_tensor *wide,
     v->y.out = n.h;
     v->x.out = n.w;
 }
-/* Windows of 2 x 2 side by side in float, whose gradients are copied. */
-static bool pool_is_pairs(const tnc_pool *v) {
-    for (int k = 0; k < 2; k++) {
-        const tnc_pool_axis &a = k ? v->x : v->y;
-        if (a.k != 2 || a.stride != 2 || a.pad || a.dilation != 1 || 2 * a.out > a.n) return false;
-    }
-    return v->from.dtype != TN_F64;
-}
-
 #define POOL_LAUNCH(kernel, v)                                                             \
     do {                                                                                   \
         if ((v).elements)                                                                  \
@@ -269,7 +260,6 @@ static void max_pool2d_input_grad_run(tn_frame *f) {
     pool_axis(&v.y, 0, a->kernel_size, a->stride, a->padding, a->dilation);
     pool_axis(&v.x, 1, a->kernel_size, a->stride, a->padding, a->dilation);
     v.index = pool_planes_of(f->in[1]);
-    v.pairs = pool_is_pairs(&v);
     POOL_LAUNCH_FLOAT(tnc_pool_scatter, v);
 }
 static void max_pool2d_pick_run(tn_frame *f) {

@@ -28,8 +28,6 @@
 #define conv_weight_one_f64_avx512 conv_weight_one_f64_avx2
 #define gemm_pack_b_f64_avx512 gemm_pack_b_f64_avx2
 #define gemm_columns_f64_avx512 gemm_columns_f64_avx2
-#define max_pool_pairs_avx512 max_pool_pairs_avx2
-#define max_pool_pairs_grad_avx512 max_pool_pairs_grad_avx2
 #endif
 
 #undef GEMM_COLS

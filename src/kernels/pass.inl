@@ -63,7 +63,6 @@
 #endif
 #include "pointwise_table.inl"
 #include "conv.inl"
-#include "pool.inl"
 #if TNI_ISA != 0
 #include "../base/steps_begin.inl"
 #endif

@@ -1,63 +1,111 @@
 /* pool_type.inl - the maxima of a row of windows, for one type. */
 
-/* Every second element of two vectors. */
+/* Every second element of two vectors, and W elements of memory that lie s apart. */
+#if (TNI_ISA == 1 || TNI_ISA == 2) && defined(TNI_TYPE_F32)
+#define POOL_EIGHT(p, s) \
+    _mm256_setr_ps(p[0], p[s], p[2 * s], p[3 * s], p[4 * s], p[5 * s], p[6 * s], p[7 * s])
+#endif
 #if TNI_ISA == 1 && defined(TNI_TYPE_F32)
 #define POOL_EVEN(a, b) \
     _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88)), 0xd8))
+#define POOL_APART(p, s) POOL_EIGHT(p, s)
 #elif TNI_ISA == 1
 #define POOL_EVEN(a, b) _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8)
+#define POOL_APART(p, s) _mm256_setr_pd(p[0], p[s], p[2 * s], p[3 * s])
 #elif TNI_ISA == 2 && defined(TNI_TYPE_F32)
 #define POOL_EVEN(a, b)     \
     _mm512_permutex2var_ps( \
         a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b)
+#define POOL_APART(p, s)                                                \
+    _mm512_insertf32x8(_mm512_castps256_ps512(POOL_EIGHT((p), s)), POOL_EIGHT((p + 8 * s), s), 1)
 #elif TNI_ISA == 2
 #define POOL_EVEN(a, b) _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b)
+#define POOL_APART(p, s) \
+    _mm512_setr_pd(p[0], p[s], p[2 * s], p[3 * s], p[4 * s], p[5 * s], p[6 * s], p[7 * s])
 #endif
 
-/* One tap of up to TNI_POOL_BLOCK windows: its elements are gathered first. */
-static void TNI_FNT(pool_apart)(T *to, const T *at, int64_t step, int64_t n) {
-    T part[TNI_POOL_BLOCK];
-    int64_t i = 0;
-    for (const T *from = at; i + 4 <= n; i += 4, from += 4 * step) {
-        const T *next = from + 2 * step;
-        part[i] = from[0];
-        part[i + 1] = from[step];
-        part[i + 2] = next[0];
-        part[i + 3] = next[step];
-    }
-    for (; i < n; i++) part[i] = at[i * step];
-    for (i = 0; i < n; i += W) {
-        const int64_t m = n - i < W ? n - i : W;
-        V_STN(to + i, V_MAXIMUM(V_LDN(part + i, m), V_LDN(to + i, m)), m);
-    }
-}
-static void TNI_FNT(max_pool_row)(void *to, const void *from, const tni_pool_row *r) {
-    const T *at = (const T *)from;
-    T *best = (T *)to;
-    const int64_t n = r->n, apart = r->apart;
-    const V least = V_SET(-INFINITY);
-    int64_t i = 0;
-    for (; r->step == 1 && i + W <= n; i += W) {
-        V v = r->fresh ? least : V_LD(best + i);
-        for (int64_t c = 0; c < r->taps; c++) v = V_MAXIMUM(V_LD(at + i + c * apart), v);
-        V_ST(best + i, v);
-    }
+/* One tap of W windows that lie `step` apart, or of one in all lanes, 0; `more`: an element lies
+ * behind those of W windows. */
+TNI_INLINE V TNI_FNT(pool_tap)(const T *p, int64_t step, bool more) {
+    if (!step) return V_SET(*p);
+    if (step == 1) return V_LD(p);
 #ifdef POOL_EVEN
-    for (; r->step == 2 && i + W < n; i += W) { /* one more follows, so all that is read is there */
-        V v = r->fresh ? least : V_LD(best + i);
-        for (int64_t c = 0; c < r->taps; c++) {
-            const T *x = at + 2 * i + c * apart;
-            v = V_MAXIMUM(POOL_EVEN(V_LD(x), V_LD(x + W)), v);
-        }
-        V_ST(best + i, v);
-    }
-#undef POOL_EVEN
+    if (step == 2) return POOL_EVEN(V_LD(p), more ? V_LD(p + W) : V_LDN(p + W, W - 1));
 #endif
-    for (; i < n; i += TNI_POOL_BLOCK) {
-        const int64_t m = n - i < TNI_POOL_BLOCK ? n - i : (int64_t)TNI_POOL_BLOCK;
-        for (int64_t k = 0; r->fresh && k < m; k += W)
-            V_STN(best + i + k, least, m - k < W ? m - k : W);
-        for (int64_t c = 0; c < r->taps; c++)
-            TNI_FNT(pool_apart)(best + i, at + i * r->step + c * apart, r->step, m);
+    (void)more;
+#ifdef POOL_APART
+    return POOL_APART(p, step);
+#else
+    T part[W];
+    for (int64_t k = 0; k < W; k++) part[k] = p[k * step];
+    return V_LD(part);
+#endif
+}
+#undef POOL_EVEN
+#undef POOL_EIGHT
+#undef POOL_APART
+
+#ifdef TNI_TYPE_F32
+#define POOL_NUMBER int32_t
+#else
+#define POOL_NUMBER int64_t
+#endif
+/* A whole number in a lane, which is moved but never computed with. */
+TNI_INLINE T TNI_FNT(pool_lane)(int64_t place) {
+    const POOL_NUMBER number = (POOL_NUMBER)place;
+    T lane;
+    memcpy(&lane, &number, sizeof lane);
+    return lane;
+}
+/* The largest elements of W windows, the first of which begins at `row`; unless at is NULL, their
+ * places. */
+TNI_INLINE V TNI_FNT(pool_best)(const T *row, const tni_pool_row *r, int64_t step, bool more,
+                                V *at) {
+    V best = V_SET(-INFINITY);
+    for (int64_t y = 0; y < r->rows; y++, row += r->down) {
+        int64_t place = r->first + y * r->width;
+        const T *p = row;
+        for (int64_t x = 0; x < r->taps; x++, p += r->apart) {
+            const V v = TNI_FNT(pool_tap)(p, step, more);
+            const M above = V_GT(v, best), nan = V_NE(v, v);
+            best = V_SEL(nan, v, V_SEL(above, v, best));
+            if (!at) continue;
+            const V number = V_SET(TNI_FNT(pool_lane)(place++));
+            *at = V_SEL(nan, number, V_SEL(above, number, *at));
+        }
+    }
+    return best;
+}
+/* W windows at a time, the last W again where n is no multiple; fewer than W one by one. */
+static void TNI_FNT(max_pool_row)(void *to, void *index, const void *from, const tni_pool_row *r) {
+    const bool one = r->n < W;
+    const int64_t n = r->n, group = one ? 1 : W, step = one ? 0 : r->step;
+    T part[W];
+    POOL_NUMBER places[W];
+    for (int64_t i = 0; i < n; i += group) {
+        if (i > n - group) i = n - group;
+        const T *row = (const T *)from + i * r->step;
+        V best, at = V_SET(TNI_FNT(pool_lane)(r->first));
+        const bool more = i + W < n;
+        if (index) {
+            best = TNI_FNT(pool_best)(row, r, step, more, &at);
+        } else if (step == 1) { /* a loop each, for torch's are as short */
+            best = TNI_FNT(pool_best)(row, r, 1, more, NULL);
+        } else if (step == 2) {
+            best = TNI_FNT(pool_best)(row, r, 2, more, NULL);
+        } else {
+            best = TNI_FNT(pool_best)(row, r, step, false, NULL);
+        }
+        V_ST(one ? part : (T *)to + i, best);
+        if (one) ((T *)to)[i] = part[0];
+        if (!index) continue;
+        V_ST(part, at);
+        memcpy(places, part, sizeof places);
+        for (int64_t k = 0; k < group; k++)
+            if (r->bytes)
+                ((uint8_t *)index)[i + k] = (uint8_t)places[k];
+            else
+                ((int32_t *)index)[i + k] = (int32_t)places[k];
     }
 }
+#undef POOL_NUMBER

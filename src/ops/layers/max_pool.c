@@ -9,185 +9,151 @@
 #include "../../call/rowform.h"
 #include "../../call/whole.h"
 
-#include <math.h>
-
-/* Notes the place of the maximum of window i, if the call is recorded. */
-static void pool_index_set(const tni_pool_job *j, int64_t i, int64_t at) {
-    if (!j->index_to) return;
-    if (j->bytes)
-        ((uint8_t *)j->index_to)[i] = (uint8_t)at;
-    else
-        ((int32_t *)j->index_to)[i] = (int32_t)at;
-}
-/* Where in the plane window (p, q)'s chosen element lies; -1: a damaged index points outside. */
-static int64_t pool_chosen(const tni_pool_job *j, int64_t i, int64_t p, int64_t q) {
-    const tni_pool_shape *s = &j->s;
-    const int64_t at = j->bytes ? ((const uint8_t *)j->index)[i] : ((const int32_t *)j->index)[i];
-    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh,
-                  x = q * s->sw - s->pw + at % s->kw * s->dw;
-    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1
-                                                                                     : y * s->w + x;
-}
-
 /* Which of the window's k places, d apart from `from` on, lie within 0..n-1. */
 typedef struct pool_part {
     int64_t begin, end;
 } pool_part;
 static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
-    pool_part v = {from < 0 ? (d - 1 - from) / d : 0, from < n ? (n - 1 - from) / d + 1 : 0};
+    pool_part v = {0, n - from};
+    if (from < 0) v.begin = d == 1 ? -from : (d - 1 - from) / d;
+    if (d > 1) v.end = from < n ? (n - 1 - from) / d + 1 : 0;
     if (v.end > k) v.end = k;
     return v;
 }
-
-/* Between dilated elements a window may miss the input: then the result is `least`. */
-#define POOL_MAX(S, T, least)                                                           \
-    static void pool_max_##S(const tni_pool_job *j, int64_t plane) {                    \
-        const tni_pool_shape *s = &j->s;                                                \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                       \
-        for (int64_t p = 0; p < s->oh; p++)                                             \
-            for (int64_t q = 0; q < s->ow; q++) {                                       \
-                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw,             \
-                              i = (plane * s->oh + p) * s->ow + q;                      \
-                const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
-                                cols = pool_inside(x, s->dw, s->kw, s->w);              \
-                int64_t at = -1;                                                        \
-                T best = least;                                                         \
-                for (int64_t r = rows.begin; r < rows.end; r++)                         \
-                    for (int64_t c = cols.begin; c < cols.end; c++) {                   \
-                        const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
-                        if (at < 0 || v > best || v != v) best = v, at = r * s->kw + c; \
-                    }                                                                   \
-                ((T *)j->to)[i] = best;                                                 \
-                pool_index_set(j, i, at);                                               \
-            }                                                                           \
+/* Sets r to the part of window (p, q) that lies in the input; its first element in the plane. */
+static int64_t pool_cut(const tni_pool_shape *s, int64_t p, int64_t q, tni_pool_row *r) {
+    const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw;
+    const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),
+                    cols = pool_inside(x, s->dw, s->kw, s->w);
+    r->rows = rows.end - rows.begin;
+    r->taps = cols.end - cols.begin;
+    r->first = rows.begin * s->kw + cols.begin;
+    if (r->rows > 0 && r->taps > 0) return (y + rows.begin * s->dh) * s->w + x + cols.begin * s->dw;
+    r->rows = 0; /* between dilated elements */
+    r->first = -1;
+    return 0;
+}
+/* Sets which windows of a row have all their columns. */
+static void pool_set_whole(tni_pool_job *j) {
+    const tni_pool_shape *s = &j->s;
+    j->whole[0] = pool_inside(-s->pw, s->sw, s->ow, s->w).begin;
+    j->whole[1] = pool_inside((s->kw - 1) * s->dw - s->pw, s->sw, s->ow, s->w).end;
+}
+/* How many windows from q on go together: whole ones, or one that padding cuts. */
+static int64_t pool_together(const tni_pool_job *j, int64_t q) {
+    return q >= j->whole[0] && q < j->whole[1] ? j->whole[1] - q : 1;
+}
+static void pool_max(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    const char *from = (const char *)j->from + plane * s->h * s->w * j->size;
+    int64_t i = plane * s->oh * s->ow;
+    tni_pool_row r = {1, s->sw, 0, s->dw, 0, s->dh * s->w, 0, s->kw, j->bytes};
+    for (int64_t p = 0; p < s->oh; p++)
+        for (int64_t q = 0; q < s->ow; q += r.n, i += r.n) {
+            const int64_t at = pool_cut(s, p, q, &r);
+            r.n = pool_together(j, q);
+            j->row((char *)j->to + i * j->size,
+                   j->index_to ? (char *)j->index_to + i * (j->bytes ? 1 : 4) : NULL,
+                   from + at * j->size, &r);
+        }
+}
+/* Line (image, p) where channels lie innermost: a row is the channels of a window. */
+static void pool_line(const tni_pool_job *j, int64_t line) {
+    const tni_pool_shape *s = &j->s;
+    const int64_t c = s->planes;
+    const char *from = (const char *)j->from + line / s->oh * s->h * s->w * c * j->size;
+    tni_pool_row r = {c, 1, 0, s->dw * c, 0, s->dh * s->w * c, 0, s->kw, false};
+    for (int64_t q = 0; q < s->ow; q++) {
+        const int64_t at = pool_cut(s, line % s->oh, q, &r);
+        j->row((char *)j->to + (line * s->ow + q) * c * j->size, NULL, from + at * c * j->size, &r);
     }
-POOL_MAX(f32, float, -INFINITY)
-POOL_MAX(f64, double, -INFINITY)
-POOL_MAX(i64, int64_t, INT64_MIN)
-#undef POOL_MAX
+}
+/* The kernel of integers. */
+static void pool_row_i64(void *to, void *index, const void *from, const tni_pool_row *r) {
+    for (int64_t i = 0; i < r->n; i++) {
+        const int64_t *x = (const int64_t *)from + i * r->step;
+        int64_t best = INT64_MIN, at = r->first;
+        for (int64_t row = 0; row < r->rows; row++)
+            for (int64_t col = 0; col < r->taps; col++) {
+                const int64_t v = x[row * r->down + col * r->apart];
+                if (v <= best) continue;
+                best = v;
+                at = r->first + row * r->width + col;
+            }
+        ((int64_t *)to)[i] = best;
+        if (index && r->bytes)
+            ((uint8_t *)index)[i] = (uint8_t)at;
+        else if (index)
+            ((int32_t *)index)[i] = (int32_t)at;
+    }
+}
 
-/* Which windows of a row lie in the input with all their places. */
-static pool_part pool_whole(const tni_pool_shape *s) {
-    pool_part v = pool_inside(-s->pw, s->sw, s->ow, s->w);
-    const pool_part last = pool_inside((s->kw - 1) * s->dw - s->pw, s->sw, s->ow, s->w);
-    v.end = last.end < v.begin ? v.begin : last.end;
+/* Place k of a window; one that it lacks lies outside of any plane. */
+static tni_pool_place pool_place(const tni_pool_shape *s, int64_t k) {
+    tni_pool_place v = {INT64_MIN / 2, 0, -1};
+    if (k < 0 || k >= s->kh * s->kw) return v;
+    v.y = k / s->kw * s->dh;
+    v.x = k % s->kw * s->dw;
+    if (v.y < s->h && v.x < s->w) v.flat = v.y * s->w + v.x;
     return v;
 }
-/* Without places to note, all windows of a row side by side; first those that padding cuts. A
- * window begins at minus infinity; one between dilated rows of padding stays so. */
-#define POOL_ROWS(S, T)                                                                         \
-    static void pool_cut_##S(const tni_pool_shape *s, const T *row, T *to, int64_t begin,       \
-                             int64_t end, bool fresh) {                                         \
-        for (int64_t q = begin; q < end; q++) {                                                 \
-            const pool_part cols = pool_inside(q * s->sw - s->pw, s->dw, s->kw, s->w);          \
-            T best = fresh ? (T)-INFINITY : to[q];                                              \
-            for (int64_t c = cols.begin; c < cols.end; c++) {                                   \
-                const T v = row[q * s->sw - s->pw + c * s->dw];                                 \
-                if (v > best || v != v) best = v;                                               \
-            }                                                                                   \
-            to[q] = best;                                                                       \
-        }                                                                                       \
-    }                                                                                           \
-    static void pool_rows_##S(const tni_pool_job *j, int64_t plane) {                           \
-        const tni_pool_shape *s = &j->s;                                                        \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                               \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                                             \
-        const pool_part whole = pool_whole(s);                                                  \
-        tni_pool_row r = {whole.end - whole.begin, s->sw, s->kw, s->dw, true};                  \
-        for (int64_t p = 0; p < s->oh; p++, to += s->ow) {                                      \
-            const int64_t y = p * s->sh - s->ph;                                                \
-            const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);                          \
-            r.fresh = true;                                                                     \
-            for (int64_t q = 0; rows.begin >= rows.end && q < s->ow; q++) to[q] = (T)-INFINITY; \
-            for (int64_t i = rows.begin; i < rows.end; i++, r.fresh = false) {                  \
-                const T *row = from + (y + i * s->dh) * s->w;                                   \
-                pool_cut_##S(s, row, to, 0, whole.begin, r.fresh);                              \
-                if (r.n) j->row(to + whole.begin, row + whole.begin * s->sw - s->pw, &r);       \
-                pool_cut_##S(s, row, to, whole.end, s->ow, r.fresh);                            \
-            }                                                                                   \
-        }                                                                                       \
-    }
-POOL_ROWS(f32, float)
-POOL_ROWS(f64, double)
-#undef POOL_ROWS
-
-/* Line (image, p) where channels lie innermost: a window is a row of channels with its taps. */
-#define POOL_LINE(S, T)                                                                       \
-    static void pool_line_##S(const tni_pool_job *j, int64_t line) {                          \
-        const tni_pool_shape *s = &j->s;                                                      \
-        const int64_t c = s->planes, y = line % s->oh * s->sh - s->ph;                        \
-        const T *from = (const T *)j->from + line / s->oh * s->h * s->w * c;                  \
-        const pool_part rows = pool_inside(y, s->dh, s->kh, s->h);                            \
-        T *to = (T *)j->to + line * s->ow * c;                                                \
-        for (int64_t q = 0; q < s->ow; q++, to += c) {                                        \
-            const int64_t x = q * s->sw - s->pw;                                              \
-            const pool_part cols = pool_inside(x, s->dw, s->kw, s->w);                        \
-            tni_pool_row r = {c, 1, cols.end - cols.begin, s->dw * c, true};                  \
-            const bool none = rows.begin >= rows.end || cols.begin >= cols.end;               \
-            for (int64_t i = 0; none && i < c; i++) to[i] = (T)-INFINITY;                     \
-            for (int64_t i = rows.begin; !none && i < rows.end; i++, r.fresh = false)         \
-                j->row(to, from + ((y + i * s->dh) * s->w + x + cols.begin * s->dw) * c, &r); \
-        }                                                                                     \
-    }
-POOL_LINE(f32, float)
-POOL_LINE(f64, double)
-#undef POOL_LINE
-
-/* Windows of 2 x 2 side by side that need no padding: the kernel's case. */
-static bool pool_is_pairs(const tni_pool_shape *s) {
-    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
-           s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
-}
-/* Two rows of the input at a time make one of the result. */
-static void pool_max_pairs(const tni_pool_job *j, int64_t plane) {
+/* Where in the plane the chosen element of window i lies, which begins at (y, x); -1: a damaged
+ * index points outside. */
+TNI_INLINE int64_t pool_chosen(const tni_pool_job *j, int64_t i, int64_t y, int64_t x) {
     const tni_pool_shape *s = &j->s;
-    const float *from = (const float *)j->from + plane * s->h * s->w;
-    for (int64_t p = 0; p < s->oh; p++) {
-        const int64_t i = (plane * s->oh + p) * s->ow;
-        TNI_K(j->kernels, max_pool_pairs)
-        (from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow, (float *)j->to + i,
-         j->index_to ? (uint8_t *)j->index_to + i : NULL);
-    }
+    tni_pool_place v;
+    const tni_pool_place *at = &v;
+    if (j->bytes)
+        at = &j->places[((const uint8_t *)j->index)[i]];
+    else
+        v = pool_place(s, ((const int32_t *)j->index)[i]);
+    y += at->y;
+    x += at->x;
+    return y < 0 || y >= s->h || x < 0 || x >= s->w ? -1 : y * s->w + x;
 }
-
-/* A gradient goes to the chosen element, windows in order; pick is the way back. */
-#define POOL_CHOSEN(S, T)                                                                        \
-    static void pool_scatter_##S(const tni_pool_job *j, int64_t plane) {                         \
-        const tni_pool_shape *s = &j->s;                                                         \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
-                if (at >= 0) to[at] += ((const T *)j->from)[i];                                  \
-            }                                                                                    \
-    }                                                                                            \
-    static void pool_pick_##S(const tni_pool_job *j, int64_t plane) {                            \
-        const tni_pool_shape *s = &j->s;                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
-                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                        \
-            }                                                                                    \
+/* A gradient goes to the chosen element, windows in order; pick is the way back. Whole windows that
+ * have a byte each, in a row, ask only whether it names a place. */
+#define POOL_CHOSEN(S, T)                                                                   \
+    static void pool_whole_##S(const tni_pool_job *j, int64_t i, int64_t end, T *at) {      \
+        const T *from = (const T *)j->from;                                                 \
+        const uint8_t *index = (const uint8_t *)j->index;                                   \
+        for (; i < end; i++, at += j->s.sw) {                                               \
+            const int64_t flat = j->places[index[i]].flat;                                  \
+            if (flat >= 0) at[flat] += from[i];                                             \
+        }                                                                                   \
+    }                                                                                       \
+    static void pool_scatter_##S(const tni_pool_job *j, int64_t plane) {                    \
+        const tni_pool_shape *s = &j->s;                                                    \
+        const T *from = (const T *)j->from;                                                 \
+        T *to = (T *)j->to + plane * s->h * s->w;                                           \
+        int64_t i = plane * s->oh * s->ow, n;                                               \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                   \
+        for (int64_t p = 0; p < s->oh; p++)                                                 \
+            for (int64_t q = 0; q < s->ow; q += n, i += n) {                                \
+                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw;                 \
+                const bool rows = y >= 0 && y + (s->kh - 1) * s->dh < s->h;                 \
+                n = j->bytes && rows ? pool_together(j, q) : 1;                             \
+                if (n > 1) {                                                                \
+                    pool_whole_##S(j, i, i + n, to + y * s->w + x);                         \
+                } else {                                                                    \
+                    const int64_t at = pool_chosen(j, i, y, x);                             \
+                    if (at >= 0) to[at] += from[i];                                         \
+                }                                                                           \
+            }                                                                               \
+    }                                                                                       \
+    static void pool_pick_##S(const tni_pool_job *j, int64_t plane) {                       \
+        const tni_pool_shape *s = &j->s;                                                    \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                           \
+        int64_t i = plane * s->oh * s->ow;                                                  \
+        for (int64_t p = 0; p < s->oh; p++)                                                 \
+            for (int64_t q = 0; q < s->ow; q++, i++) {                                      \
+                const int64_t at = pool_chosen(j, i, p * s->sh - s->ph, q * s->sw - s->pw); \
+                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                   \
+            }                                                                               \
     }
 POOL_CHOSEN(f32, float)
 POOL_CHOSEN(f64, double)
 #undef POOL_CHOSEN
-
-/* Each window writes all of its four elements, so a plane is cleared only if windows do not cover
- * all of it. */
-static void pool_scatter_pairs(const tni_pool_job *j, int64_t plane) {
-    const tni_pool_shape *s = &j->s;
-    float *to = (float *)j->to + plane * s->h * s->w;
-    if (2 * s->oh < s->h || 2 * s->ow < s->w) memset(to, 0, (size_t)(s->h * s->w) * sizeof *to);
-    for (int64_t p = 0; p < s->oh; p++) {
-        const int64_t i = (plane * s->oh + p) * s->ow;
-        TNI_K(j->kernels, max_pool_pairs_grad)
-        ((const float *)j->from + i, (const uint8_t *)j->index + i, s->ow, to + 2 * p * s->w,
-         to + (2 * p + 1) * s->w);
-    }
-}
 
 /* --- max_pool2d ------------------------------------------------------------------------------- */
 
@@ -209,29 +175,23 @@ static bool max_pool2d_check(tn_frame *f) {
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
 }
 static void max_pool2d_run(tn_frame *f) {
-    /* The loop by type; the kernel serves float alone. */
     const int compute = tni_lanes_compute(f->in[0]->dtype);
     const tni_kernels *kernels = f->block->context->kernels;
     tni_pool_job j;
     if (!max_pool2d_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
     j.index_to = f->nout > 1 ? tni_bytes_at(f->out[1]) : NULL; /* in a replay, too */
-    j.plane = compute == TN_F32 ? pool_max_f32 : compute == TN_F64 ? pool_max_f64 : pool_max_i64;
-    j.row = compute == TN_F32 ? TNI_K(kernels, max_pool_row_f32) : TNI_K(kernels, max_pool_row_f64);
-    if (!j.index_to && tni_pool_lines(f, &j, compute == TN_F32 ? pool_line_f32 : pool_line_f64)) {
+    j.size = compute == TN_F32 ? 4 : 8;
+    j.plane = pool_max;
+    pool_set_whole(&j);
+    j.row = compute == TN_F32   ? TNI_K(kernels, max_pool_row_f32)
+            : compute == TN_F64 ? TNI_K(kernels, max_pool_row_f64)
+                                : pool_row_i64;
+    if (!j.index_to && tni_pool_lines(f, &j, pool_line)) {
         TNI_PATH(pool_max_lines);
         return;
     }
-    /* The kernel gives the same places as the loop. */
-    if (compute == TN_F32 && pool_is_pairs(&j.s)) {
-        TNI_PATH(pool_max_pairs);
-        j.plane = pool_max_pairs;
-    } else if (!j.index_to && compute != TN_I64) {
-        TNI_PATH(pool_max_rows);
-        j.plane = compute == TN_F32 ? pool_rows_f32 : pool_rows_f64;
-    } else {
-        TNI_PATH(pool_max);
-    }
+    TNI_PATH(pool_max);
     tni_pool_through(f, &j);
 }
 static void max_pool2d_grad(tn_gradient *g) {
@@ -266,7 +226,7 @@ TN_OPERATOR(max_pool2d,
             .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
                       "stride=[2,1] padding=[1,0] | (1,2,9,8) "
                       "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
-                      "[1,1] | (0,2,4,4) [2,2]",
+                      "[1,1] | (1,2,5,70) [2,3] | (1,1,7,41) [3] [2] [1] | (0,2,4,4) [2,2]",
             .node = "MaxPool2DWithIndicesBackward0", .batched = TN_BATCHED(max_pool2d_batched))
 
 static bool max_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
@@ -305,20 +265,25 @@ static bool max_pool2d_input_grad_check(tn_frame *f) {
            tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n,
                                a->input_size.at, f->in[0], false);
 }
+/* Runs loops over planes by places in windows, those of f's indices. */
+static void pool_chosen_run(tn_frame *f, tni_pool_job *j,
+                            void (*single)(const tni_pool_job *j, int64_t plane),
+                            void (*wide)(const tni_pool_job *j, int64_t plane)) {
+    tni_pool_place places[256];
+    j->bytes = pool_index_dtype(&j->s) == TN_U8;
+    j->index = pool_indices(f, f->in[1]);
+    j->places = places;
+    pool_set_whole(j);
+    j->plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? single : wide;
+    for (int k = 0; k < 256; k++) places[k] = pool_place(&j->s, k);
+    tni_pool_through(f, j);
+}
 static void max_pool2d_input_grad_run(tn_frame *f) {
     /* Windows that overlap add to one element in the order of the windows. */
-    const bool single = tni_lanes_compute(f->in[0]->dtype) == TN_F32;
     tni_pool_job j;
     if (!max_pool2d_input_grad_shape(f, &j.s)) return;
-    j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index = pool_indices(f, f->in[1]);
-    j.plane =
-        single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
-    if (j.plane == pool_scatter_pairs)
-        TNI_PATH(pool_scatter_pairs);
-    else
-        TNI_PATH(pool_scatter);
-    tni_pool_through(f, &j);
+    TNI_PATH(pool_scatter);
+    pool_chosen_run(f, &j, pool_scatter_f32, pool_scatter_f64);
 }
 static void max_pool2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d_input_grad, a, g);
@@ -341,8 +306,9 @@ TN_OPERATOR(
     .forms = TN_OUT | TN_IMAGES, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
     .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
     .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
-              "(2,2,4,6) (2,2,4,6):u8<6 "
-              "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
+              "(2,2,4,6) (2,2,4,6):u8<6 [2,2,7,7] [3,2] [2,1] [1,0] | "
+              "(1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1] | "
+              "(1,2,4,5) (1,2,4,5):u8<9 [1,2,7,9] [3] [2] [1]")
 
 static bool max_pool2d_pick_shape(tn_frame *f, tni_pool_shape *s) {
     TN_ARGS(max_pool2d_pick, a, f);
@@ -358,11 +324,8 @@ static bool max_pool2d_pick_check(tn_frame *f) {
 static void max_pool2d_pick_run(tn_frame *f) {
     tni_pool_job j;
     if (!max_pool2d_pick_shape(f, &j.s)) return;
-    j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index = pool_indices(f, f->in[1]);
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_pick_f32 : pool_pick_f64;
     TNI_PATH(pool_pick);
-    tni_pool_through(f, &j);
+    pool_chosen_run(f, &j, pool_pick_f32, pool_pick_f64);
 }
 static void max_pool2d_pick_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d_pick, a, g);

@@ -38,15 +38,22 @@ TN_PRIV bool tni_pool_check_dtype(tn_frame *f, const tn_tensor *t, int also);
 TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim);
 
 enum { TNI_POOL_BESIDE = 4 }; /* planes that a loop may take side by side */
+/* An element of a window: rows, columns and elements of the plane from its first one on. */
+typedef struct tni_pool_place {
+    int64_t y, x, flat;
+} tni_pool_place;
 typedef struct tni_pool_job {
     const tni_kernels *kernels;
-    void (*row)(void *to, const void *from, const tni_pool_row *r); /* maxima of whole windows */
+    void (*row)(void *to, void *index, const void *from, const tni_pool_row *r); /* maxima */
     tni_pool_shape s;
     const void *from;
     void *to;
     const void
         *index; /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
     void *index_to;
+    const tni_pool_place *places; /* of uint8_t indices: 256 */
+    int64_t size;                 /* of an element of maxima, in bytes */
+    int64_t whole[2];             /* which windows of a row of maxima have all their columns */
     bool bytes, include_pad;
     double divisor; /* 0: by the count */
     int64_t each;   /* planes or lines a task */
