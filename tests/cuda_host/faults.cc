@@ -166,6 +166,9 @@ static void rows_that_read_take_element_0() {
     y = tnp_index(square, tn_tensors_of(both, 2));
     TOLD("index -3 is out of range for size 2");
     CHECK(holds(y, {4, 1}));
+    y = tnp_nll_loss_plain(square, up(places({1, 2})), NULL, -100, TN_REDUCTION_NONE);
+    TOLD("nll_loss_plain on cuda:0, called at ?:0: index 2 is out of range for size 2");
+    CHECK(holds(y, {-2, -3}));
     y = tnp_searchsorted(x, up(floats({2.5f}, {1})), false, false, NULL, up(places({0, 1, 9, 3})));
     TOLD("searchsorted on cuda:0");
     tn_scope_end(mark);

@@ -25,9 +25,11 @@ using sizes_by = std::map<int64_t, int64_t>;
 
 enum { LARGER_INPUT = 20000, LARGER_RESULT = 40000, LARGER_TEXT = 390 };
 
-/* The text with the sizes of its shapes replaced; lists: also what stands in lists of numbers. */
+/* The text with the sizes of its shapes replaced, or without shapes its whole numbers; lists: also
+ * what stands in lists of numbers. */
 static std::string larger_text(const std::string &text, const sizes_by &by, bool lists,
                                std::set<int64_t> *seen) {
+    const bool shapes = text.find('(') != std::string::npos;
     std::string out;
     char within = 0;
     for (size_t i = 0; i < text.size();) {
@@ -35,12 +37,14 @@ static std::string larger_text(const std::string &text, const sizes_by &by, bool
         if (c == '(' || c == '[') within = c;
         if (c == ')' || c == ']') within = 0;
         const bool first = i && strchr("([,", text[i - 1]);
-        if ((within == '(' || (lists && within == '[')) && first && isdigit((unsigned char)c)) {
-            size_t end = i;
-            while (end < text.size() && isdigit((unsigned char)text[end])) end++;
+        size_t end = i;
+        while (end < text.size() && isdigit((unsigned char)text[end])) end++;
+        const bool number =
+            !shapes && (i == 0 || text[i - 1] == ' ') && (end == text.size() || text[end] == ' ');
+        if (end > i && (number || (first && (within == '(' || (lists && within == '['))))) {
             const int64_t size = atoll(text.substr(i, end - i).c_str());
             const auto to = by.find(size);
-            if (seen && within == '(') seen->insert(size);
+            if (seen && within != '[') seen->insert(size);
             out += to == by.end() ? text.substr(i, end - i) : std::to_string(to->second);
             i = end;
         } else {

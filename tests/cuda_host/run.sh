@@ -65,7 +65,7 @@ backend() { # NAME COMMAND...
 programs="products $(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)"
 if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"; done) > "$out/make.log" 2>&1; then
     sort -u "$out/make.log"
-    for way in "EMU_ORDER=0" "EMU_ORDER=7 EMU_LAZY=1 EMU_BLOCKS=3 EMU_GUARD=0 EMU_PRODUCT_WAY=4 EMU_PIECE=37" ${TN_FULL:+"EMU_ORDER=1 EMU_BLOCKS=1 EMU_GUARD=0"}; do
+    for way in "EMU_ORDER=0" "EMU_ORDER=7 EMU_LAZY=1 EMU_BLOCKS=3 EMU_GUARD=0 EMU_PRODUCT_WAY=4 EMU_PIECE=37 TN_CAPTURED=1" ${TN_FULL:+"EMU_ORDER=1 EMU_BLOCKS=1 EMU_GUARD=0"}; do
         if rows=$(sample operator 60 30); then
             # shellcheck disable=SC2086
             backend "rows_$(echo "$way" | tr -c 'A-Z0-9\n' _)" env $way "$out/rows" $rows
