@@ -179,7 +179,7 @@ def _view_in_place(name):
 
 
 def __format__(self, spec):
-    if self.dim() == 0 and type(self) is Tensor:
+    if self.dim() == 0 and type(self) is Tensor and not self.is_meta:
         return self.item().__format__(spec)
     return object.__format__(self, spec)
 

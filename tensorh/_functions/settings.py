@@ -68,8 +68,14 @@ def typename(obj):
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Nothing changes: all algorithms here are deterministic."""
-    _settings["deterministic"] = bool(mode)
-    _settings["warn_only"] = bool(mode) and bool(warn_only)
+    for name, value in ("'mode' (position 1)", mode), ("'warn_only'", warn_only):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"_set_deterministic_algorithms(): argument {name} must be bool, not "
+                f"{type(value).__name__}"
+            )
+    _settings["deterministic"] = mode
+    _settings["warn_only"] = warn_only
 
 
 def are_deterministic_algorithms_enabled():

@@ -419,6 +419,8 @@ def test_printing():
     assert f"{torch.tensor(1.5):.3f}" == "1.500" and f"{t[0]}" == "tensor([1.0000, 2.5000])"
     with pytest.raises(TypeError):
         format(t, ".3f")
+    meta = torch.empty((), device="meta")
+    assert format(meta) == repr(meta)
     long = Plain(torch.arange(30.0))
     assert repr(long).splitlines()[1].startswith("       1")
     assert all(len(line) <= 80 for line in repr(long).splitlines())
@@ -715,3 +717,17 @@ def test_real_and_imaginary_parts_are_set():
     y.imag = part * 3
     torch.view_as_real(y).sum().backward()
     assert part.grad.tolist() == [3, 3]
+
+
+def test_warn_only_is_what_was_told_last():
+    try:
+        for mode, warn in (True, True), (False, True), (True, False), (False, False):
+            torch.use_deterministic_algorithms(mode, warn_only=warn)
+            assert torch.are_deterministic_algorithms_enabled() is mode
+            assert torch.is_deterministic_algorithms_warn_only_enabled() is warn
+            assert torch.get_deterministic_debug_mode() == (2 - warn if mode else 0)
+        for wrong in ((1,), {}), ((True,), {"warn_only": 1}):
+            with pytest.raises(TypeError, match="must be bool, not int"):
+                torch.use_deterministic_algorithms(*wrong[0], **wrong[1])
+    finally:
+        torch.use_deterministic_algorithms(False)
