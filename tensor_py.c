@@ -756,7 +756,7 @@ static const struct {
     {"expected more than 1 value per channel when training", NULL, true},
     {"Expected more than 1 spatial element when training", NULL, true},
     {"requested an output size of", NULL, true},
-    {"and at least a class*  in multi_margin_loss",
+    {"(N, C) or (C), and at least a class",
      "Expected non-empty vector or matrix with optional 0-dim batch size.", false},
     {"expected the same number*  in triplet_margin_loss", "All inputs should have same dimension.",
      false},

@@ -354,6 +354,8 @@ def test_losses_of_margins_refuse_what_torch_refuses():
         nn.TripletMarginLoss()(x, x, x[0])
     with pytest.raises(RuntimeError, match="Expected non-empty vector or matrix"):
         nn.MultiMarginLoss()(torch.ones(0), torch.tensor([1]))
+    with pytest.raises(RuntimeError, match="Expected non-empty vector or matrix"):
+        nn.MultiLabelMarginLoss()(torch.ones(2, 0), torch.ones(2, 0, dtype=torch.long))
     for loss in (nn.functional.poisson_nll_loss, nn.functional.gaussian_nll_loss):
         with pytest.raises(ValueError, match="total is not valid"):
             loss(x, x, x, reduction="total")
