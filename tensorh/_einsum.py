@@ -70,7 +70,8 @@ def _of_lists(*args):
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order of results
     operands, lists = args[::2], list(args[1::2])
     operands = operands[: len(lists)] if len(args) % 2 == 0 else operands[:-1]
-    if any(i is not Ellipsis and not 0 <= i < 52 for one in lists for i in one):
+    out = [args[-1]] if len(args) % 2 else []
+    if any(i is not Ellipsis and not 0 <= i < 52 for one in lists + out for i in one):
         raise ValueError(
             "einsum(): subscript in subscript list is not within the valid range [0, 52)"
         )

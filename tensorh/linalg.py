@@ -146,7 +146,8 @@ def vander(x: Tensor, *, N=None):
 @function
 def multi_dot(tensors, *, out=None):
     """The product of matrices in the cheapest order; the first and the last may be vectors."""
-    x = list(listed(tensors, "linalg_multi_dot") if tensors else ())
+    none = isinstance(tensors, list | tuple) and not tensors
+    x = [] if none else list(listed(tensors, "linalg_multi_dot"))
     _check_chain(x, out)
     left, right = x[0].dim() == 1, x[-1].dim() == 1
     x[0] = x[0].unsqueeze(0) if left else x[0]

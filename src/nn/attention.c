@@ -90,7 +90,9 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
     }
     if (pad) {
         int64_t wide[4];
-        if (tn_numel(pad) != z->n * z->s)
+        /* (S) is of a query without a batch. */
+        if (!(tn_ndim(pad) == 2 && tn_size(pad, 0) == z->n && tn_size(pad, 1) == z->s) &&
+            !(tn_ndim(pad) == 1 && z->n == 1 && tn_size(pad, 0) == z->s))
             return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld), got %s",
                                 (long long)z->n, (long long)z->s,
                                 tni_nn_shape_text(got, sizeof got, pad));

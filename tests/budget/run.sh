@@ -17,13 +17,13 @@ others=$(($(cat src/nn/*.c src/optim/*.c | grep -cE '^TN_(MODULE|OPTIMIZER)\(') 
 # numbers, within half a unit; transforms that take two stages of radix 4 in one pass, each for three instruction sets; images that
 # stay channels-last, optimizers whose steps are counted on devices, transforms of several dimensions without copies; running sums of
 # three dtypes that work in place, grid_sample as a loop with gradients of its own.
-# include_bound: streams of devices, graphs of recordings.
+# include_bound: streams of devices, graphs of recordings; the tokens that the last terms of code_bound add.
 code_bound=$((1070000 + more * 1250 + others * 1200 + 32000 + 10000 + 28000 + 12000 + 8000))
-include_bound=$(awk "BEGIN { print 0.0858 + $more * 0.000148 + $others * 0.00009 }")
+include_bound=$(awk "BEGIN { print 0.0866 + $more * 0.000148 + $others * 0.00009 }")
 # The headers with 800 operators (wide.sh). Goals: 60 ms in C, 150 ms in g++ where the yardstick takes 0.9 s.
 # Neither is reached: gcc reads past each token of the implementation, 62 % of its instructions in C and 36 % in C++. By
 # `amalgamate --split`, which puts the sources into another file, both are (0.045 and 0.13).
-wide_c_bound=0.163 wide_c_goal=0.067 wide_cxx_bound=0.415 wide_bare_bound=0.2 wide_cxx_goal=0.167
+wide_c_bound=0.164 wide_c_goal=0.067 wide_cxx_bound=0.415 wide_bare_bound=0.201 wide_cxx_goal=0.167
 # The last terms of size_bound, which are no rows: sparse tensors and hooks of saved tensors; dtypes of given results; replays of graphs;
 # channels-last, counted steps.
 objects_bound=1.05 size_bound=$((1500000 + more * 600 + others * 2000 + 9000 + 2000 + 4000 + 12000))

@@ -453,7 +453,7 @@ static void overloads_know_their_line(void) {
         tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32), *none = nullptr;
         BAD(tn_add(a, b), TN_INVALID, "add(self=float32 (2, 3), other=float32 (3, 4))");
         BAD(tn_add(a, none), TN_INVALID, "argument 'other' is NULL|add(");
-        BAD(tn_sum(a, {2}), TN_INDEX, "dim 2|sum(self=float32 (2, 3), dim=[2])");
+        BAD(tn_sum(a, {2}), TN_INDEX, "but got 2|sum(self=float32 (2, 3), dim=[2])");
         BAD(tn_softmax(a, -3), TN_INDEX, "-3|softmax(");
         BAD(tn_cat({a, b}, 0), TN_INVALID, "cat(tensors=[float32 (2, 3), float32 (3, 4)]");
         BAD(tn_zeros({2, -3}), TN_INVALID, "-3|zeros(");

@@ -437,6 +437,8 @@ def test_what_has_no_size_yet_is_refused():
             call(m.weight)
     with pytest.raises(RuntimeError, match="shape of an uninitialized"):
         nn.Linear(2, 3).load_state_dict(other.state_dict())
+    assert other.to("cpu", torch.float64).weight.dtype == torch.float64
+    assert other.to("meta").weight.device.type == "meta"
 
 
 def test_hooks_of_all_modules_may_be_emptied():

@@ -12,7 +12,8 @@
 
 /* One dimension of n elements: the taps that a place reads, their numbers as floats, their weights
  * and the slopes of these by the position; how far the position moves for a step of the grid, and
- * whether it does so at a place (NULL: at all), tensors (N, L). */
+ * moves, by which that is multiplied: 0 where a clamped position stands still, -1 where it is
+ * mirrored; NULL: 1 everywhere. Tensors (N, L). */
 enum { GRID_TAPS = 4 };
 typedef struct grid_axis {
     int64_t n;
@@ -42,7 +43,7 @@ static tn_tensor *grid_mirror(tn_tensor *p, int64_t n, bool align_corners, tn_te
     ahead = grid_choice(p, tnp_ge_scalar(in, tn_float(0)), -1);
     in = tnp_abs(in);
     rest = tnp_fmod_scalar(in, tn_float(span));
-    odd = tnp_remainder_scalar(tnp_floor(tnp_mul_scalar(in, tn_float(1 / span))), tn_float(2));
+    odd = tnp_remainder_scalar(tnp_floor(tnp_div_scalar(in, tn_float(span))), tn_float(2));
     even = tnp_eq_scalar(odd, tn_float(0));
     *moves = tnp_mul(ahead, grid_choice(p, even, -1));
     return tnp_where(even, tnp_add_scalar(rest, tn_float(low), 1), grid_line(rest, -1, span + low));
@@ -88,8 +89,12 @@ static void grid_taps(grid_axis *x, tn_tensor *c, int64_t n, const tn_grid_sampl
     x->moves = NULL;
     x->scale = a->align_corners ? (double)(n - 1) / 2 : (double)n / 2;
     x->taps = a->mode == TN_GRID_MODE_NEAREST ? 1 : a->mode == TN_GRID_MODE_BILINEAR ? 2 : 4;
+    /* NaN and positions that are far away stand where the forward puts them (grid_place.inl). */
+    if (a->mode != TN_GRID_MODE_BICUBIC && a->padding_mode != TN_GRID_PADDING_ZEROS)
+        c = tnp_masked_fill_scalar(c, tnp_isnan(c), tn_float(-1));
     p = tnp_mul_scalar(tnp_add_scalar(c, tn_float(1), 1), tn_float(x->scale));
     if (!a->align_corners) p = tnp_add_scalar(p, tn_float(-0.5), 1);
+    p = tnp_clamp(p, tn_float(-(double)(1 << 30)), tn_float(1 << 30));
     if (a->mode != TN_GRID_MODE_BICUBIC) p = grid_inside(p, n, a, &x->moves);
     if (a->mode == TN_GRID_MODE_NEAREST) {
         x->at[0] = tnp_round(p);
@@ -149,7 +154,7 @@ static tn_tensor *grid_weight(const grid_sums *s, const int tap[3], int slope) {
 }
 /* What taps tap[] add. */
 static bool grid_add(grid_sums *s, const int tap[3]) {
-    const int64_t channels = 1;
+    const int64_t channel_dim = 1;
     tn_tensor *flat = tnp_unsqueeze(grid_flat(s->axis, s->dims, tap, s->none), 1), *v,
               *w = grid_weight(s, tap, -1);
     if (!flat || !s->d) return false;
@@ -160,7 +165,7 @@ static bool grid_add(grid_sums *s, const int tap[3]) {
         if (!s->to_x) return false;
     }
     if (!s->x || !s->axis[0].slope[0]) return true;
-    v = tnp_sum(tnp_mul(s->d, tnp_gather(s->x, 2, flat, false)), tni_ints(&channels, 1), false,
+    v = tnp_sum(tnp_mul(s->d, tnp_gather(s->x, 2, flat, false)), tni_ints(&channel_dim, 1), false,
                 TN_NO_DTYPE);
     for (int k = 0; k < s->dims; k++) {
         tn_tensor *part = tnp_mul(v, grid_weight(s, tap, k));

@@ -110,7 +110,9 @@ static bool grid_fits(tn_frame *f) {
         return grid_misfit(f, last);
     }
     for (int i = 2; i < x->ndim; i++)
-        if (!x->size[i]) return grid_misfit(f, "input to have non-empty spatial dimensions");
+        if (!x->size[i] || x->size[i] > 1 << 30) /* positions are cut there (grid_place.inl) */
+            return grid_misfit(f, x->size[i] ? "input of at most 2^30 elements a dimension"
+                                             : "input to have non-empty spatial dimensions");
     return ((x->ndim == 4 || x->ndim == 5) && grid->ndim == x->ndim) ||
            grid_misfit(f, "4D or 5D input and grid with same number of dimensions");
 }

@@ -67,7 +67,7 @@ TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_int
 TN_PRIV bool tni_pool_volumes_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
                                  tn_ints stride, tn_ints padding, bool ceil_mode) {
     char has[160];
-    int64_t k[3], step[3], pad[3], out[3] = {0, 0, 0};
+    int64_t k[3], step[3], pad[3], out[3] = {0, 0, 0}, count;
     bool fits = x.n == 4 || x.n == 5;
     for (int64_t i = 0; fits && i < x.n; i++)
         fits = x.at[i] <= INT64_MAX / 4 && (x.at[i] > 0 || (i == 0 && x.n == 5));
@@ -81,6 +81,10 @@ TN_PRIV bool tni_pool_volumes_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_i
         !tni_each_of(f, stride.n > 0 ? stride : kernel, "stride", 3, 1, step) ||
         !tni_each_of(f, padding, "padding", 3, 0, pad))
         return false;
+    if (!tni_mul(k[0], k[1], &count) || !tni_mul(count, k[2], &count) || count > INT32_MAX)
+        return tn_fail(f, TN_INVALID,
+                       "a window of %lld x %lld x %lld has more than 2^31 - 1 elements",
+                       (long long)k[0], (long long)k[1], (long long)k[2]);
     s->ndim = (int)x.n;
     s->planes = 1;
     for (int i = 0; i < s->ndim; i++) {

@@ -23,13 +23,12 @@ enum { RUN_WIDE = 8, RUN_PART = 512 }; /* sequences of one column that a task ta
  * their places; best and at come from the elements before and are left for those behind. A new
  * extremum is rare, so a branch is faster than a choice. Of equal elements the last one counts, and
  * each NaN takes the place of all before, as in torch. */
-#define RUN_CHAIN(name, type, beats)                                                          \
+#define RUN_CHAIN(name, type, field, beats)                                                   \
     static void run_##name##_chain(const void *from, void *to, int64_t *place, int64_t first, \
                                    int64_t rows, tni_scan_cell *best, int64_t *at) {          \
         const type *x = (const type *)from;                                                   \
-        type *y = (type *)to, v;                                                              \
+        type *y = (type *)to, v = (type)best->field;                                          \
         int64_t k = *at;                                                                      \
-        memcpy(&v, best, sizeof v);                                                           \
         for (int64_t r = 0; r < rows; r++) {                                                  \
             if (beats(x[r], v)) {                                                             \
                 v = x[r];                                                                     \
@@ -38,7 +37,7 @@ enum { RUN_WIDE = 8, RUN_PART = 512 }; /* sequences of one column that a task ta
             y[r] = v;                                                                         \
             place[r] = k;                                                                     \
         }                                                                                     \
-        memcpy(best, &v, sizeof v);                                                           \
+        best->field = v;                                                                      \
         *at = k;                                                                              \
     }
 /* Rows of m columns: value and place of the extremum so far, which the row before has. */
@@ -55,12 +54,12 @@ enum { RUN_WIDE = 8, RUN_PART = 512 }; /* sequences of one column that a task ta
     }
 #define RUN_ABOVE(v, best) ((v) >= (best) || (v) != (v))
 #define RUN_BELOW(v, best) ((v) <= (best) || (v) != (v))
-RUN_CHAIN(max_f32, float, RUN_ABOVE)
-RUN_CHAIN(min_f32, float, RUN_BELOW)
-RUN_CHAIN(max_f64, double, RUN_ABOVE)
-RUN_CHAIN(min_f64, double, RUN_BELOW)
-RUN_CHAIN(max_i64, int64_t, RUN_ABOVE)
-RUN_CHAIN(min_i64, int64_t, RUN_BELOW)
+RUN_CHAIN(max_f32, float, d, RUN_ABOVE)
+RUN_CHAIN(min_f32, float, d, RUN_BELOW)
+RUN_CHAIN(max_f64, double, d, RUN_ABOVE)
+RUN_CHAIN(min_f64, double, d, RUN_BELOW)
+RUN_CHAIN(max_i64, int64_t, k, RUN_ABOVE)
+RUN_CHAIN(min_i64, int64_t, k, RUN_BELOW)
 RUN_ROWS(max_f64, d, RUN_ABOVE)
 RUN_ROWS(min_f64, d, RUN_BELOW)
 RUN_ROWS(max_i64, k, RUN_ABOVE)
@@ -92,10 +91,7 @@ static void extreme_line(const tni_scan *j, int64_t at) {
     tni_scan_cell part[RUN_PART], best;
     int64_t place = 0;
     /* The first element wins against itself. */
-    if (there)
-        memcpy(&best, x, (size_t)bytes);
-    else
-        tni_lanes_read(k, &best, j->compute, x, bytes, j->from, 1);
+    tni_lanes_read(k, &best, j->compute, x, bytes, j->from, 1);
     for (int64_t r = 0; r < j->n && !tni_stopped(); r += RUN_PART) {
         const int64_t rows = j->n - r < RUN_PART ? j->n - r : (int64_t)RUN_PART;
         if (there) {
@@ -327,8 +323,9 @@ static void logcumsumexp_grad(tn_gradient *g) {
     if (n > 1 && x->numel) {
         before = tnp_slice(y, a->dim, 0, n - 1, 1);
         factor = tnp_exp(tnp_sub(before, tnp_slice(y, a->dim, 1, n, 1), 1));
-        /* Where both are minus infinity, all before is nothing. */
-        factor = tnp_masked_fill_scalar(factor, tnp_isnan(factor), tn_int(0));
+        /* Where both are infinite, all before is nothing; NaN stays. */
+        factor = tnp_masked_fill_scalar(
+            factor, tnp_logical_and(tnp_isnan(factor), tnp_isinf(before)), tn_int(0));
         pair[0] = tnp_zeros_like(tnp_slice(y, a->dim, 0, 1, 1), TN_NO_DTYPE, TN_NO_DEVICE);
         pair[1] = factor;
         factor = pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), a->dim) : NULL;

@@ -438,7 +438,7 @@ class Module(_C._Module):
 
         def convert(t):
             to = dtype if t.dtype.is_floating_point or t.dtype.is_complex else None
-            pictures = memory_format if t.dim() in (4, 5) else None
+            pictures = memory_format if memory_format and t.dim() in (4, 5) else None
             return t.to(device or t.device, to or t.dtype, memory_format=pictures)
 
         return self._apply(convert)
