@@ -163,6 +163,15 @@ def test_workers_end_with_their_iterator():
     assert alive() is None and ended()
     list(loader)
     assert ended()
+    # the worker that waits is asked to end when the loader and its iterator go
+    for persistent in (False, True):
+        loader = DataLoader(Squares(6), 2, num_workers=2, persistent_workers=persistent)
+        it = iter(loader)
+        workers = it._workers
+        del loader, it
+        for w in workers:
+            w.join(10)
+            assert not w.is_alive() and w.exitcode == 0
     kept = DataLoader(Squares(6), 2, num_workers=2, persistent_workers=True)
     list(kept)
     first = threads()
@@ -278,6 +287,15 @@ def test_iterable_sets():
         with pytest.raises(ValueError, match="IterableDataset"):
             DataLoader(Count(3), **option)
 
+    class Uneven(IterableDataset):
+        def __iter__(self):
+            return iter(range([0, 4, 20][get_worker_info().id]))
+
+    # a worker that has ended answers the tasks that it still has, and is asked no more
+    for prefetch in (2, 3, 4):
+        it = iter(DataLoader(Uneven(), None, num_workers=3, prefetch_factor=prefetch))
+        assert sorted(it) == sorted([*range(4), *range(20)])
+
     class Said(Count):
         def __len__(self):
             return 2
@@ -377,6 +395,8 @@ def test_arguments_of_the_loader():
         {"batch_sampler": [[0]], "drop_last": True},
         {"batch_size": None, "drop_last": True},
         {"batch_size": 0},
+        {"multiprocessing_context": "spawn"},
+        {"multiprocessing_context": "threads", "num_workers": 1},
     ]
     for options in bad:
         with pytest.raises(ValueError):
@@ -384,6 +404,10 @@ def test_arguments_of_the_loader():
     loader = DataLoader(data, pin_memory=True, in_order=True, generator=torch.Generator())
     with pytest.raises(ValueError, match="should not be set"):
         loader.batch_size = 3
+    with pytest.raises(TypeError, match="should be a valid context"):
+        DataLoader(data, num_workers=1, multiprocessing_context=3)
+    with pytest.warns(UserWarning, match="will create 100000 workers"):
+        DataLoader(data, num_workers=100000, multiprocessing_context="spawn")
     with pytest.raises(TypeError, match="Generator"):
         iter(DataLoader(data, generator=3))
     assert DataLoader[int] and Dataset[int] and list(DataLoader(data, None))[1] == [1, 1.0]

@@ -11,6 +11,7 @@ is torch's at each point of an epoch.
 
 import atexit
 import itertools
+import os
 import queue
 import threading
 import warnings
@@ -106,7 +107,10 @@ class _FetchIterable:
 
 
 class _Ended:
-    """What a worker answers whose iterable set has no more items."""
+    """What a worker answers whose iterable set has no more items, to this task and all later."""
+
+    def __init__(self, worker):
+        self.worker = worker
 
 
 class _Failed:
@@ -119,7 +123,7 @@ class _Failed:
 _RESUME = object()  # another epoch of a persistent worker begins
 
 
-def _serve(info, init, make, tasks, results, stop):
+def _serve(info, tasks, init, make, results, stop):
     """The life of a worker: answers tasks until None comes."""
     _local.info = info
     failed, fetcher = None, None
@@ -142,10 +146,27 @@ def _serve(info, init, make, tasks, results, stop):
                 answer = fetcher.fetch(index)
             except BaseException as e:
                 ended = isinstance(e, StopIteration) and isinstance(fetcher, _FetchIterable)
-                answer = _Ended() if ended else _Failed(e)
+                answer = _Ended(info.id) if ended else _Failed(e)
         failed = None
         results.put((number, answer))
         del answer, task, index
+
+
+class _Worker(threading.Thread):
+    """A thread with what programs ask of worker processes."""
+
+    def __init__(self, info, tasks, *more):
+        name = f"DataLoader worker {info.id}"
+        super().__init__(target=_serve, args=(info, tasks, *more), name=name, daemon=True)
+        self._tasks = tasks
+
+    @property
+    def exitcode(self):
+        return None if self.is_alive() else 0
+
+    def terminate(self):
+        """Ends the thread behind the tasks that it has."""
+        self._tasks.put(None)
 
 
 class _Threads:
@@ -156,23 +177,18 @@ class _Threads:
         self._results = queue.SimpleQueue()
         self._tasks = [queue.SimpleQueue() for _ in range(n)]
         self._stop = threading.Event()
-        self._threads = [
-            threading.Thread(
-                target=_serve,
-                args=(
-                    WorkerInfo(i, n, seed + i, loader.dataset),
-                    loader.worker_init_fn,
-                    make,
-                    self._tasks[i],
-                    self._results,
-                    self._stop,
-                ),
-                name=f"DataLoader worker {i}",
-                daemon=True,
+        self.threads = [
+            _Worker(
+                WorkerInfo(i, n, seed + i, loader.dataset),
+                self._tasks[i],
+                loader.worker_init_fn,
+                make,
+                self._results,
+                self._stop,
             )
             for i in range(n)
         ]
-        for t in self._threads:
+        for t in self.threads:
             t.start()
         _alive.add(self)
 
@@ -188,7 +204,7 @@ class _Threads:
             tasks.put(None)
 
     def join(self):
-        for t in self._threads:
+        for t in self.threads:
             t.join(1.0)
 
 
@@ -205,6 +221,8 @@ def _stop_all():
 
 class _Inline:
     """Workers that are none: a task is done when its answer is asked for."""
+
+    threads = ()
 
     def __init__(self, make):
         self._fetcher = make()
@@ -231,27 +249,35 @@ class _Inline:
 class _LoaderIter:
     """One pass over a loader; without workers."""
 
+    _beyond = ""  # the reason of too many samples, perhaps
+
     def __init__(self, loader):
-        self._loader = loader
+        # a loader with persistent workers keeps its iterator, so this does not keep the loader
+        self._dataset = loader.dataset
         self._iterable = isinstance(loader.dataset, IterableDataset)
         kind, more = _FetchMap, ()
         if self._iterable:
             kind, more = _FetchIterable, (loader.drop_last,)
         arguments = loader.dataset, loader._auto_collation, loader.collate_fn, *more
         self._make = lambda: kind(*arguments)
-        self._indices = iter(loader._index_sampler)
+        self._index_sampler = loader._index_sampler
+        self._restart(loader)
         self._base_seed = _C._draw(loader.generator)
-        self._yielded = 0
-        self._begin()
+        self._begin(loader)
 
-    def _begin(self):
+    def _restart(self, loader):
+        self._indices = iter(self._index_sampler)
+        self._said = loader._IterableDataset_len_called
+        self._yielded = 0
+
+    def _begin(self, loader):
         self._fetcher = self._make()
 
     def __iter__(self):
         return self
 
     def __len__(self):
-        return len(self._loader._index_sampler)
+        return len(self._index_sampler)
 
     def _next_data(self):
         return self._fetcher.fetch(next(self._indices))
@@ -259,11 +285,12 @@ class _LoaderIter:
     def __next__(self):
         data = self._next_data()
         self._yielded += 1
-        said = self._loader._IterableDataset_len_called
+        said = self._said
         if self._iterable and said is not None and self._yielded > said:
             warnings.warn(
-                f"Length of IterableDataset {self._loader.dataset} was reported to be {said} (when "
-                f"accessing len(dataloader)), but {self._yielded} samples have been fetched.",
+                f"Length of IterableDataset {self._dataset} was reported to be {said} (when "
+                f"accessing len(dataloader)), but {self._yielded} samples have been fetched."
+                f"{self._beyond}",
                 stacklevel=2,
             )
         return data
@@ -275,34 +302,43 @@ class _LoaderIter:
 class _WorkerIter(_LoaderIter):
     """With workers: batch k goes to the workers in turn, and comes out as number k."""
 
-    def _begin(self):
-        loader = self._loader
+    _beyond = (
+        " For multiprocessing data-loading, this could be caused by not properly configuring the "
+        "IterableDataset replica at each worker."
+    )
+
+    @property
+    def _workers(self):
+        return list(self._crew.threads)
+
+    def _begin(self, loader):
+        self._timeout, self._persistent = loader.timeout, loader.persistent_workers
+        self._num_workers, self._prefetch_factor = loader.num_workers, loader.prefetch_factor
         if _gathers_inline(loader):
-            self._workers = _Inline(self._make)
+            self._crew = _Inline(self._make)
         else:
-            self._workers = _Threads(loader, self._make, self._base_seed)
-        self._finish = weakref.finalize(self, self._workers.stop)
+            self._crew = _Threads(loader, self._make, self._base_seed)
+        self._finish = weakref.finalize(self, self._crew.stop)
         self._finish.atexit = False
         self._reset_counts()
 
-    def _reset(self):
+    def _reset(self, loader):
         """Another epoch of persistent workers."""
         while self._outstanding:  # of an epoch that was left early
-            self._workers.get(None)
+            self._crew.get(None)
             self._outstanding -= 1
-        self._indices = iter(self._loader._index_sampler)
-        self._yielded = 0
-        for w in range(self._loader.num_workers):
-            self._workers.put(w, _RESUME, None)
+        self._restart(loader)
+        for w in range(self._num_workers):
+            self._crew.put(w, _RESUME, None)
         self._reset_counts()
 
     def _reset_counts(self):
-        n = self._loader.num_workers
+        n = self._num_workers
         self._sent = self._received = self._outstanding = 0
         self._known = {}  # number: [worker], and its answer where that came early
         self._serving = [True] * n
         self._turn = itertools.cycle(range(n))
-        for _ in range(self._loader.prefetch_factor * n):
+        for _ in range(self._prefetch_factor * n):
             self._ask()
 
     def _ask(self):
@@ -316,7 +352,7 @@ class _WorkerIter(_LoaderIter):
                 break
         else:
             return
-        self._workers.put(worker, self._sent, index)
+        self._crew.put(worker, self._sent, index)
         self._known[self._sent] = [worker]
         self._sent += 1
         self._outstanding += 1
@@ -334,11 +370,9 @@ class _WorkerIter(_LoaderIter):
     def _get(self):
         """(number, answer); no frame keeps them, as an answer may be an error with this frame."""
         try:
-            return self._workers.get(self._loader.timeout)
+            return self._crew.get(self._timeout)
         except queue.Empty:
-            raise RuntimeError(
-                f"DataLoader timed out after {self._loader.timeout} seconds"
-            ) from None
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
 
     def _next_data(self):
         while self._skip_ended():
@@ -347,8 +381,9 @@ class _WorkerIter(_LoaderIter):
                 number, answer = self._get()
                 self._outstanding -= 1
                 if isinstance(answer, _Ended):
-                    self._serving[self._known[number][0]] = False
-                    self._ask()
+                    if self._serving[answer.worker]:
+                        self._serving[answer.worker] = False
+                        self._ask()
                     continue
                 self._known[number].append(answer)
                 if number != self._received:
@@ -362,7 +397,7 @@ class _WorkerIter(_LoaderIter):
                 finally:
                     del answer, known  # else its traceback would hold itself
             return answer
-        if not self._loader.persistent_workers:
+        if not self._persistent:
             self._finish()
         raise StopIteration
 
@@ -435,6 +470,7 @@ class DataLoader:
         in_order=True,
     ):
         _check_workers(num_workers, prefetch_factor, persistent_workers, timeout)
+        _check_context(multiprocessing_context, num_workers)
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
@@ -482,6 +518,7 @@ class DataLoader:
         self._IterableDataset_len_called = None
         self._iterator = None
         self._ready = True
+        _warn_of_many(num_workers)
 
     def __setattr__(self, name, value):
         if self._ready and name in _FIXED:
@@ -507,7 +544,7 @@ class DataLoader:
         if self._iterator is None:
             self._iterator = self._get_iterator()
         else:
-            self._iterator._reset()
+            self._iterator._reset(self)
         return self._iterator
 
     def __len__(self):
@@ -537,6 +574,46 @@ def _check_workers(num_workers, prefetch_factor, persistent_workers, timeout):
         raise ValueError("persistent_workers option needs num_workers > 0")
     if num_workers == 0 and timeout:
         raise ValueError("timeout needs num_workers > 0")
+
+
+def _check_context(context, num_workers):
+    """A way to start processes, which threads do not need."""
+    if context is None:
+        return
+    import multiprocessing
+
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > "
+            f"0), but got num_workers={num_workers}"
+        )
+    if isinstance(context, str):
+        ways = multiprocessing.get_all_start_methods()
+        if context not in ways:
+            raise ValueError(
+                "multiprocessing_context option should specify a valid start method in "
+                f"{ways!r}, but got multiprocessing_context={context!r}"
+            )
+    elif not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={context}"
+        )
+
+
+def _warn_of_many(num_workers):
+    """Warns of more workers than cores."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count()
+    if cores is not None and num_workers > cores:
+        warnings.warn(
+            f"This DataLoader will create {num_workers} workers in total. Our suggested max number "
+            f"of worker in current system is {cores}, which is smaller than what this DataLoader "
+            "is going to create. Please be aware that excessive worker creation might get "
+            "DataLoader running slow or even freeze, lower the worker number to avoid potential "
+            "slowness/freeze if necessary.",
+            stacklevel=3,
+        )
 
 
 def _check_iterable(shuffle, sampler, batch_sampler):
