@@ -52,9 +52,13 @@
 #undef GEMM_AT_12
 #undef GEMM_AT_13
 #undef GEMM_TILE
+#undef GEMM_AHEAD
+#undef GEMM_HERE
 #undef GEMM_R1
 #undef GEMM_R2
+#undef GEMM_R3
 #undef GEMM_R4
+#undef GEMM_R5
 #undef GEMM_R6
 #undef GEMM_R8
 #undef GEMM_R14

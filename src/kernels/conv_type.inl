@@ -122,6 +122,7 @@ static void TNI_FNT(conv)(const tni_conv *v) {
     q.a_col = (ptrdiff_t)sizeof(T);
     q.b_row = GEMM_COLS;
     q.alpha = 1;
+    TNI_FNT(gemm_alone)(&q);
     for (int64_t k = 0; k < v->k; k += TNI_K_BLOCK) {
         q.k = v->k - k < TNI_K_BLOCK ? v->k - k : (int64_t)TNI_K_BLOCK;
         for (int64_t at = 0; at < v->count; at += GEMM_COLS) {

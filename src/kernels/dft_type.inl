@@ -230,11 +230,6 @@ static void TNI_FNT(dft_stage)(const tni_dft_stage *s) {
 
 /* --- lines and planes ------------------------------------------------------------------------- */
 
-#if defined(__GNUC__)
-#define DFT_PREFETCH(p, write) __builtin_prefetch(p, write)
-#else
-#define DFT_PREFETCH(p, write) (void)(p)
-#endif
 enum { TNI_FNT(dft_ahead) = 16 }; /* rows */
 #define DFT_AHEAD TNI_FNT(dft_ahead)
 
@@ -469,7 +464,7 @@ static void TNI_FNT(dft_load_beside)(const tni_dft_move *v, int64_t q, int64_t s
         for (int64_t l = 0; l < some; l += W) {
             const int64_t at = l + W <= some ? l : some - W;
             V a, b = V_ZERO();
-            DFT_PREFETCH(soon + (v->apart == 1 ? 2 * at : at), 0);
+            TNI_PREFETCH(soon + (v->apart == 1 ? 2 * at : at), 0);
             if (v->apart == 1) {
                 V_LD2(x + 2 * at, &a, &b);
             } else {
@@ -516,7 +511,7 @@ static void TNI_FNT(dft_store_beside)(const tni_dft_move *v, int64_t q, int64_t 
         const T *soon = k + DFT_AHEAD < v->n ? y + DFT_AHEAD * v->step : y;
         for (int64_t l = 0; l < some; l += W) {
             const int64_t at = l + W <= some ? l : some - W;
-            DFT_PREFETCH(soon + (v->apart == 1 ? 2 * at : at), 1);
+            TNI_PREFETCH(soon + (v->apart == 1 ? 2 * at : at), 1);
             const V a = V_MUL(V_LD(re + at), scale), b = V_MUL(V_LD(im + at), im_scale);
             if (v->apart == 1) {
                 V_ST2(y + 2 * at, a, b);
@@ -542,7 +537,6 @@ static void TNI_FNT(dft_store)(const tni_dft_move *v) {
 }
 #undef DFT_MOVE
 #undef DFT_AHEAD
-#undef DFT_PREFETCH
 
 /* --- products --------------------------------------------------------------------------------- */
 

@@ -42,32 +42,47 @@
 #define GEMM_AT_12 a12
 #define GEMM_AT_13 a12 + row
 
-#define GEMM_TILE(h, ROWS)                                                                         \
+#define GEMM_HERE (void)soon, (void)left;
+/* Low tiles wait for their sums, so there is time to ask for the memory that comes next. */
+#if TNI_ISA == 0
+#define GEMM_AHEAD GEMM_HERE
+#else
+#define GEMM_AHEAD                       \
+    TNI_PREFETCH((const void *)soon, 0); \
+    soon += q->line;                     \
+    if (--left == 0) left = q->lines, soon += q->jump;
+#endif
+#define GEMM_TILE(h, ROWS, AHEAD)                                                                 \
     static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, \
-                                      int64_t c_row, bool add) {                                   \
-        const ptrdiff_t row = q->a_row, col = q->a_col;                                            \
-        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                  \
-                   *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
-        const int64_t b_row = q->b_row;                                                            \
-        V x, y, z;                                                                                 \
-        TNI_KERNEL_PATH(gemm_tile##h);                                                             \
-        ROWS(GEMM_START)                                                                           \
-        for (int64_t k = q->k; k > 0; k--) {                                                       \
-            y = V_LD(b), z = V_LD(b + W);                                                          \
-            ROWS(GEMM_STEP)                                                                        \
-            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                    \
-        }                                                                                          \
-        y = V_SET(q->alpha);                                                                       \
-        if (add) {                                                                                 \
-            ROWS(GEMM_ADD)                                                                         \
-        } else {                                                                                   \
-            ROWS(GEMM_PUT)                                                                         \
-        }                                                                                          \
+                                      int64_t c_row, bool add) {                                  \
+        const ptrdiff_t row = q->a_row, col = q->a_col;                                           \
+        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                 \
+                   *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                      \
+        const int64_t b_row = q->b_row;                                                           \
+        uintptr_t soon = q->soon;                                                                 \
+        int64_t left = q->lines;                                                                  \
+        V x, y, z;                                                                                \
+        TNI_KERNEL_PATH(gemm_tile##h);                                                            \
+        ROWS(GEMM_START)                                                                          \
+        for (int64_t k = q->k; k > 0; k--) {                                                      \
+            y = V_LD(b), z = V_LD(b + W);                                                         \
+            ROWS(GEMM_STEP)                                                                       \
+            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                   \
+            AHEAD                                                                                 \
+        }                                                                                         \
+        y = V_SET(q->alpha);                                                                      \
+        if (add) {                                                                                \
+            ROWS(GEMM_ADD)                                                                        \
+        } else {                                                                                  \
+            ROWS(GEMM_PUT)                                                                        \
+        }                                                                                         \
     }
 
 #define GEMM_R1(X) X(0)
 #define GEMM_R2(X) GEMM_R1(X) X(1)
-#define GEMM_R4(X) GEMM_R2(X) X(2) X(3)
-#define GEMM_R6(X) GEMM_R4(X) X(4) X(5)
+#define GEMM_R3(X) GEMM_R2(X) X(2)
+#define GEMM_R4(X) GEMM_R3(X) X(3)
+#define GEMM_R5(X) GEMM_R4(X) X(4)
+#define GEMM_R6(X) GEMM_R5(X) X(5)
 #define GEMM_R8(X) GEMM_R6(X) X(6) X(7)
 #define GEMM_R14(X) GEMM_R8(X) X(8) X(9) X(10) X(11) X(12) X(13)

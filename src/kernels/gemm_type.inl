@@ -13,35 +13,41 @@
 #endif
 
 /* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin
- * at start[r]. */
+ * at start[r]. Beside the chains low tiles ask for a line of memory from `soon` on for each k:
+ * `line` bytes further each time, and `jump` bytes after `lines` lines. */
 typedef struct TNI_FNT(gemm_tiles) {
     ptrdiff_t a_row, a_col;
     int64_t b_row, k;
+    uintptr_t soon, line, jump;
+    int64_t lines;
     const T *start;
     T alpha;
 } TNI_FNT(gemm_tiles);
 
 typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) * q, const T *a, const T *b, T *c,
                                    int64_t c_row, bool add);
-GEMM_TILE(1, GEMM_R1)
-GEMM_TILE(4, GEMM_R4)
+GEMM_TILE(1, GEMM_R1, GEMM_AHEAD)
+GEMM_TILE(4, GEMM_R4, GEMM_AHEAD)
 #if TNI_ISA > 0
-GEMM_TILE(2, GEMM_R2)
+GEMM_TILE(2, GEMM_R2, GEMM_AHEAD)
 #endif
 #if TNI_ISA == 1
-GEMM_TILE(6, GEMM_R6)
+GEMM_TILE(3, GEMM_R3, GEMM_AHEAD)
+GEMM_TILE(5, GEMM_R5, GEMM_HERE)
+GEMM_TILE(6, GEMM_R6, GEMM_HERE)
 #elif TNI_ISA == 2 || TNI_ISA == 3
-GEMM_TILE(8, GEMM_R8)
+GEMM_TILE(8, GEMM_R8, GEMM_HERE)
 #endif
 #if TNI_ISA == 2
-GEMM_TILE(14, GEMM_R14)
+GEMM_TILE(14, GEMM_R14, GEMM_HERE)
 #endif
 
-/* The tallest tile of at most m rows, but lower where two tiles of the remainder are faster; *h is
- * its height. */
+/* The tile that m rows begin with; *h is its height. The tallest that fits, but a lower one where
+ * the rows then take less time: one of up to 4 rows takes as long as one of 4. */
 TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 #if TNI_ISA == 1
-    if (m == 8 || m == 9) return *h = 4, TNI_FNT(gemm_tile4);
+    if (m == 9 || m == 13 || m == 5) return *h = 5, TNI_FNT(gemm_tile5);
+    if (m == 7 || m == 8) return *h = 4, TNI_FNT(gemm_tile4);
 #elif TNI_ISA == 2
     if (m == 16) return *h = 8, TNI_FNT(gemm_tile8);
 #endif
@@ -50,10 +56,20 @@ TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
     if (m >= 8) return *h = 8, TNI_FNT(gemm_tile8);
 #endif
     if (m >= 4) return *h = 4, TNI_FNT(gemm_tile4);
+#if TNI_ISA == 1
+    if (m == 3) return *h = 3, TNI_FNT(gemm_tile3);
+#endif
 #if TNI_ISA > 0
     if (m >= 2) return *h = 2, TNI_FNT(gemm_tile2);
 #endif
     return *h = 1, TNI_FNT(gemm_tile1);
+}
+
+/* Nothing is asked for but a line that is there. */
+TNI_INLINE void TNI_FNT(gemm_alone)(TNI_FNT(gemm_tiles) * q) {
+    q->soon = (uintptr_t)q;
+    q->line = q->jump = 0;
+    q->lines = 0;
 }
 
 /* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. One lane at a
@@ -73,105 +89,114 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-#if TNI_ISA == 1 || TNI_ISA == 2
-#if defined(TNI_TYPE_F32)
+#if TNI_ISA > 0
+#if (TNI_ISA == 1 || TNI_ISA == 2) && defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
-/* to[8][step] = transpose of 8 rows of 8; the first n columns are stored. In three rounds: pairs of
- * rows interleaved, pairs of pairs, then halves of 128 bits exchanged. */
-#define GEMM_PAIR(i)                    \
-    x = _mm256_loadu_ps(row[i]);        \
-    y = _mm256_loadu_ps(row[i + 1]);    \
-    l##i = _mm256_unpacklo_ps(x, y);    \
-    h##i = _mm256_unpackhi_ps(x, y);
-#define GEMM_QUAD(i, j, v)                       \
-    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44);  \
-    v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);  \
-    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44);  \
-    v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
-#define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
-#define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
-static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
-    __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
-    GEMM_PAIR(0)
-    GEMM_PAIR(2)
-    GEMM_PAIR(4)
-    GEMM_PAIR(6)
-    GEMM_QUAD(0, 2, p)
-    GEMM_QUAD(4, 6, q)
-    if (n == 8) {
-        _mm256_storeu_ps(to, GEMM_LOW(0));
-        _mm256_storeu_ps(to + step, GEMM_LOW(1));
-        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2));
-        _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
-        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0));
-        _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
-        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2));
-        _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
-    } else { /* the panel ends here */
-        const __m256i first = tni_avx2_mask32(n);
-        _mm256_maskstore_ps(to, first, GEMM_LOW(0));
-        _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
-        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2));
-        _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
-        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0));
-        _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
-        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2));
-        _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
-    }
-}
 #else
 #define GEMM_SIDE 4
-/* The same of 4 rows of 4 doubles, in two rounds. */
-static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *row, int64_t n) {
-    const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]),
-                  z = _mm256_loadu_pd(row[2]), w = _mm256_loadu_pd(row[3]);
-    const __m256d p = _mm256_unpacklo_pd(x, y), q = _mm256_unpackhi_pd(x, y),
-                  r = _mm256_unpacklo_pd(z, w), s = _mm256_unpackhi_pd(z, w);
-    const __m256i first = tni_avx2_mask64(n);
-    _mm256_maskstore_pd(to, first, _mm256_permute2f128_pd(p, r, 0x20));
-    _mm256_maskstore_pd(to + step, first, _mm256_permute2f128_pd(q, s, 0x20));
-    _mm256_maskstore_pd(to + 2 * step, first, _mm256_permute2f128_pd(p, r, 0x31));
-    _mm256_maskstore_pd(to + 3 * step, first, _mm256_permute2f128_pd(q, s, 0x31));
-}
 #endif
+#if TNI_ISA == 1 || TNI_ISA == 2
+/* GEMM_SQUARE: GEMM_PUT_LANES(k, x) for each k < GEMM_SIDE; x is number k of as many lanes. */
+#if defined(TNI_TYPE_F32)
+#define GEMM_V __m256
+#define GEMM_STORE _mm256_storeu_ps
+/* Four numbers of lane i, and of lane i + 4 in the upper half. */
+#define GEMM_HALVES(from, lane, i)                                   \
+    _mm256_insertf128_ps(                                            \
+        _mm256_castps128_ps256(_mm_loadu_ps((from) + (i) * (lane))), \
+        _mm_loadu_ps((from) + ((i) + 4) * (lane)), 1)
+#define GEMM_FOUR(k, from, lane)                             \
+    s0 = GEMM_HALVES((from) + (k), lane, 0);                 \
+    s1 = GEMM_HALVES((from) + (k), lane, 1);                 \
+    s2 = GEMM_HALVES((from) + (k), lane, 2);                 \
+    s3 = GEMM_HALVES((from) + (k), lane, 3);                 \
+    s4 = _mm256_unpacklo_ps(s0, s1);                         \
+    s0 = _mm256_unpackhi_ps(s0, s1);                         \
+    s1 = _mm256_unpacklo_ps(s2, s3);                         \
+    s2 = _mm256_unpackhi_ps(s2, s3);                         \
+    GEMM_PUT_LANES(k, _mm256_shuffle_ps(s4, s1, 0x44))       \
+    GEMM_PUT_LANES((k) + 1, _mm256_shuffle_ps(s4, s1, 0xee)) \
+    GEMM_PUT_LANES((k) + 2, _mm256_shuffle_ps(s0, s2, 0x44)) \
+    GEMM_PUT_LANES((k) + 3, _mm256_shuffle_ps(s0, s2, 0xee))
+#define GEMM_SQUARE(from, lane) \
+    GEMM_FOUR(0, from, lane)    \
+    GEMM_FOUR(4, from, lane)
 #else
-#define GEMM_SIDE 4
-/* The same without shuffles. */
-static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t n) {
-    for (int64_t i = 0; i < 4; i++)
-        for (int64_t j = 0; j < n; j++) to[i * step + j] = row[j][i];
-}
+#define GEMM_V __m256d
+#define GEMM_STORE _mm256_storeu_pd
+#define GEMM_SQUARE(from, lane)                             \
+    s0 = _mm256_loadu_pd(from);                             \
+    s1 = _mm256_loadu_pd((from) + (lane));                  \
+    s2 = _mm256_loadu_pd((from) + 2 * (lane));              \
+    s3 = _mm256_loadu_pd((from) + 3 * (lane));              \
+    s4 = _mm256_unpacklo_pd(s0, s1);                        \
+    s0 = _mm256_unpackhi_pd(s0, s1);                        \
+    s1 = _mm256_unpacklo_pd(s2, s3);                        \
+    s2 = _mm256_unpackhi_pd(s2, s3);                        \
+    GEMM_PUT_LANES(0, _mm256_permute2f128_pd(s4, s1, 0x20)) \
+    GEMM_PUT_LANES(1, _mm256_permute2f128_pd(s0, s2, 0x20)) \
+    GEMM_PUT_LANES(2, _mm256_permute2f128_pd(s4, s1, 0x31)) \
+    GEMM_PUT_LANES(3, _mm256_permute2f128_pd(s0, s2, 0x31))
+#endif
 #endif
 
+/* to[depth][step] = the transpose of GEMM_SIDE lanes; depth is a multiple of GEMM_SIDE. What is
+ * stored beyond a step is for the next row, or for the caller, to overwrite. */
+static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *from, int64_t lane, int64_t depth) {
+    for (int64_t k = 0; k < depth; k += GEMM_SIDE, from += GEMM_SIDE, to += GEMM_SIDE * step) {
+#if TNI_ISA == 1 || TNI_ISA == 2
+        GEMM_V s0, s1, s2, s3, s4;
+#define GEMM_PUT_LANES(i, x) GEMM_STORE(to + (i)*step, x);
+        GEMM_SQUARE(from, lane)
+#undef GEMM_PUT_LANES
+#else
+        for (int64_t i = 0; i < GEMM_SIDE; i++)
+            for (int64_t j = 0; j < GEMM_SIDE; j++) to[i * step + j] = from[j * lane + i];
+#endif
+    }
+}
+
+#define GEMM_SOME 64 /* numbers of a lane that are turned at a time where lanes are missing */
 /* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case);
  * lanes beyond n are 0 */
 static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n,
                                       int64_t depth) {
-    static const T zeros[GEMM_SIDE] = {0};
-    const T *row[GEMM_SIDE];
-    for (int64_t j = 0; j < width; j += GEMM_SIDE) {
-        const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE;
-        int64_t k = 0;
-        for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
-            TNI_ROLLED
-            for (int64_t i = 0; i < GEMM_SIDE; i++)
-                row[i] = j + i < n ? from + (j + i) * lane + k : zeros; /* a lane beyond n */
-            TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
+    T some[GEMM_SIDE * GEMM_SOME];
+    /* From the last lanes to the first: squares that are wider than what is left of the panel reach
+     * into its next row, of which there is one. */
+    for (int64_t j = (width - 1) / GEMM_SIDE * GEMM_SIDE; j >= 0; j -= GEMM_SIDE) {
+        const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE,
+                      there = n - j < 0 ? 0 : n - j < GEMM_SIDE ? n - j : GEMM_SIDE,
+                      whole = (depth - (lanes < GEMM_SIDE)) / GEMM_SIDE * GEMM_SIDE;
+        const T *at = from + j * lane;
+        if (there == GEMM_SIDE) TNI_FNT(gemm_turn)(to + j, width, at, lane, whole);
+        /* Squares that lack lanes are filled up. */
+        for (int64_t k = 0; k < whole && there < GEMM_SIDE; k += GEMM_SOME) {
+            const int64_t length = whole - k < GEMM_SOME ? whole - k : GEMM_SOME;
+            memset(some, 0, sizeof some);
+            for (int64_t i = 0; i < there; i++)
+                memcpy(some + i * GEMM_SOME, at + i * lane + k, (size_t)length * sizeof(T));
+            TNI_FNT(gemm_turn)(to + k * width + j, width, some, GEMM_SOME, length);
         }
-        for (; k < depth; k++)
+        for (int64_t k = whole; k < depth; k++)
             TNI_ROLLED
             for (int64_t i = 0; i < lanes; i++)
-                to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
+                to[k * width + j + i] = i < there ? at[i * lane + k] : 0;
     }
 }
 
+#endif
 /* to[k][width], k < depth: n lanes `lane` apart, rows `row` apart in from; lanes beyond n are 0 */
 static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
                                int64_t n, int64_t depth) {
+#if TNI_ISA > 0
     if (lane != 1 && row == 1) {
         TNI_KERNEL_PATH(gemm_pack_turned);
         TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
-    } else if (lane != 1) {
+        return;
+    }
+#endif
+    if (lane != 1) {
         TNI_KERNEL_PATH(gemm_pack_gathered);
         for (int64_t k = 0; k < depth; k++)
             TNI_ROLLED
@@ -206,7 +231,10 @@ static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 /* All rows of c in one panel of n columns and one block of k. */
 static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * q, const T *a,
                                  const T *b, T *c, int64_t n, bool add) {
+    enum { FEW = 48 }; /* rows */
     T edge[GEMM_ROWS * GEMM_COLS];
+    /* the first tile asks for what comes next, where that is a large part of the work */
+    const bool ahead = !g->panel && q->lines && g->m <= FEW;
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
     if (g->panel)
         TNI_KERNEL_PATH(gemm_panels);
@@ -214,9 +242,8 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * 
         TNI_KERNEL_PATH(gemm_rows_apart);
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
         /* a panel is not divided between two tiles of other heights */
-        const int64_t left = g->m - i;
-        const TNI_FNT(gemm_tile) tile =
-            TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
+        const int64_t left = g->m - i, most = i == 0 && ahead ? 4 : g->panel ? GEMM_ROWS : left;
+        const TNI_FNT(gemm_tile) tile = TNI_FNT(gemm_pick)(left < most ? left : most, &h);
         /* a tile writes whole vectors: what is narrower, or lies apart, goes through the stack */
         if (n == GEMM_COLS && g->c_col == 1) {
             tile(q, a, b, c, g->c_row, add);
@@ -228,18 +255,29 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * 
     }
 }
 
-/* Blocks of k outside, panels of b inside: a panel is packed once and serves all rows. */
+/* Blocks of k outside, panels of b inside: a panel is packed once and serves all rows. Lanes of b
+ * are read once: while a panel of them is multiplied, the next one comes from memory, which sets
+ * the speed where there are few rows. */
 static void TNI_FNT(gemm)(const tni_gemm *g) {
     static const T zeros[GEMM_ROWS] = {0};
+    enum { LINE = 64 }; /* bytes */
     T panel[TNI_K_BLOCK * GEMM_COLS];
     TNI_FNT(gemm_tiles) q;
     const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
     q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
+    const uintptr_t lane = (uintptr_t)g->b_col * sizeof(T);
     q.alpha = (T)g->alpha;
     q.start = zeros;
+    TNI_FNT(gemm_alone)(&q);
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
+        const uintptr_t at = (uintptr_t)g->b + (uintptr_t)(k * g->b_row) * sizeof(T);
         q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
+        if (TNI_ISA > 0 && g->b_row == 1) {
+            q.line = LINE;
+            q.lines = q.k * (int64_t)sizeof(T) / LINE;
+            q.jump = lane - (uintptr_t)q.lines * LINE;
+        }
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
         /* rows of vectors may stay where they are, unless they are used often and lie far apart */
         const bool pack =
@@ -255,6 +293,7 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
                 b = panel;
             }
             q.b_row = packed ? GEMM_COLS : g->b_row;
+            q.soon = at + (uintptr_t)(g->n - j > GEMM_COLS ? j + GEMM_COLS : j) * lane;
             TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
         }
     }
@@ -301,53 +340,38 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 }
 #endif
 
-/* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, GEMM_SIDE numbers of
- * each are turned at a time (without shuffles: one by one). Chains of two groups of columns run
+/* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, squares of GEMM_SIDE
+ * numbers of each are turned (without shuffles: one by one). Chains of two groups of columns run
  * side by side. */
 #if TNI_ISA == 1
-#define GEMM_CHAIN(i)    \
-    x = V_SET(a[(i)*s]); \
-    p = V_FMA(x, V_LD(turned + (i)*W), p), q = V_FMA(x, V_LD(turned + (2 * W + (i)) * W), q);
-#if defined(TNI_TYPE_F32)
-#define GEMM_CHAINS(i)                                                                        \
-    GEMM_CHAIN(i)                                                                             \
-    GEMM_CHAIN(i + 1)                                                                         \
-    GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) GEMM_CHAIN(i + 6) \
-        GEMM_CHAIN(i + 7)
-#else
-#define GEMM_CHAINS(i) GEMM_CHAIN(i) GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3)
-#endif
 /* One block of k of 2 W columns, 2 W numbers of each at a time: whole cache lines, since many
  * columns may share a set of the cache. */
 static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
-    const int64_t s = g->a_col, step = g->b_col;
-    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * W],
-            *next[2 * W];
-    T turned[4 * W * W], *c = (T *)g->c + j;
-    V p = V_ZERO(), q = V_ZERO(), x;
+    const int64_t s = g->a_col, lane = g->b_col;
+    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * lane + k0;
+    T *c = (T *)g->c + j, turned[2 * W];
+    V p = V_ZERO(), q = V_ZERO(), s0, s1, s2, s3, s4;
     int64_t k = k0;
-    for (int i = 0; i < 2 * W; i++) row[i] = b + i * step, next[i] = row[i] + W;
     TNI_KERNEL_PATH(gemm_column_run);
     if (k0 > 0) TNI_KERNEL_PATH(gemm_column_k_blocks);
     if ((k1 - k0) % (2 * W)) TNI_KERNEL_PATH(gemm_column_tail);
-    for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s) {
-        TNI_FNT(gemm_turn)(turned, W, row, W);
-        TNI_FNT(gemm_turn)(turned + W * W, W, next, W);
-        TNI_FNT(gemm_turn)(turned + 2 * W * W, W, row + W, W);
-        TNI_FNT(gemm_turn)(turned + 3 * W * W, W, next + W, W);
-        GEMM_CHAINS(0)
-        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W, next[i] += 2 * W;
+    for (; k + 2 * W <= k1; k += 2 * W)
+        for (int half = 0; half < 2; half++, a += W * s, b += W) {
+#define GEMM_PUT_LANES(i, x) p = V_FMA(V_SET(a[(i)*s]), x, p);
+            GEMM_SQUARE(b, lane)
+#undef GEMM_PUT_LANES
+#define GEMM_PUT_LANES(i, x) q = V_FMA(V_SET(a[(i)*s]), x, q);
+            GEMM_SQUARE(b + W * lane, lane)
+#undef GEMM_PUT_LANES
+        }
+    for (; k < k1; k++, a += s, b++) {
+        for (int i = 0; i < 2 * W; i++) turned[i] = b[i * lane];
+        p = V_FMA(V_SET(*a), V_LD(turned), p), q = V_FMA(V_SET(*a), V_LD(turned + W), q);
     }
-    for (; k < k1; k++, a += s) {
-        for (int i = 0; i < W; i++) turned[i] = *row[i]++, turned[2 * W * W + i] = *row[W + i]++;
-        GEMM_CHAIN(0)
-    }
-    x = V_SET(g->alpha);
+    const V x = V_SET(g->alpha);
     V_ST(c, g->add || k0 > 0 ? V_FMA(p, x, V_LD(c)) : p);
     V_ST(c + W, g->add || k0 > 0 ? V_FMA(q, x, V_LD(c + W)) : q);
 }
-#undef GEMM_CHAINS
-#undef GEMM_CHAIN
 static void TNI_FNT(gemm_column_major)(const tni_gemm *g) {
     for (int64_t j = 0; j < g->n; j += 2 * W)
         for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK)
@@ -410,11 +434,13 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
 #undef GEMM_DOT
 #endif
 
-#undef GEMM_PAIR
-#undef GEMM_QUAD
-#undef GEMM_LOW
-#undef GEMM_HIGH
 #undef GEMM_SIDE
+#undef GEMM_SOME
+#undef GEMM_V
+#undef GEMM_STORE
+#undef GEMM_SQUARE
+#undef GEMM_FOUR
+#undef GEMM_HALVES
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options

@@ -28,6 +28,13 @@
 #define TNI_ROLLED
 #endif
 
+/* Asks for the line of the cache at p, which need not be memory of ours. */
+#if defined(__GNUC__)
+#define TNI_PREFETCH(p, write) __builtin_prefetch(p, write)
+#else
+#define TNI_PREFETCH(p, write) (void)(p)
+#endif
+
 #define TNI_KERNELS(K)       \
     TNI_KERNELS_GEMM(K)      \
     TNI_KERNELS_CONV(K)      \
