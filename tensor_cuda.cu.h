@@ -132,11 +132,14 @@ typedef hipEvent_t cudaEvent_t;
 typedef hipGraph_t cudaGraph_t;
 typedef hipGraphExec_t cudaGraphExec_t;
 typedef hipDeviceProp_t cudaDeviceProp;
+typedef hipFuncAttributes cudaFuncAttributes;
 
 #define cudaSuccess hipSuccess
 #define cudaErrorMemoryAllocation hipErrorOutOfMemory
 #define cudaErrorNotReady hipErrorNotReady
 #define cudaErrorUnknown hipErrorUnknown
+#define cudaErrorNoKernelImageForDevice hipErrorNoBinaryForGpu
+#define cudaErrorInvalidDeviceFunction hipErrorInvalidDeviceFunction
 #define cudaErrorStreamCaptureUnsupported hipErrorStreamCaptureUnsupported
 #define cudaErrorCapturedEvent hipErrorCapturedEvent
 #define cudaDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
@@ -150,6 +153,7 @@ typedef hipDeviceProp_t cudaDeviceProp;
 #define cudaMemcpyDeviceToHost hipMemcpyDeviceToHost
 #define cudaMemcpyDeviceToDevice hipMemcpyDeviceToDevice
 
+#define cudaFuncGetAttributes hipFuncGetAttributes
 #define cudaGetErrorString hipGetErrorString
 #define cudaGetLastError hipGetLastError
 #define cudaPeekAtLastError hipPeekAtLastError
@@ -228,22 +232,19 @@ union tnc_lasting {
     ~tnc_lasting() {}
 };
 
-enum { TNC_DEVICES = 64, TNC_OWNERS = 16 };
+enum { TNC_DEVICES = 64 };
 struct tnc_fault {
     unsigned long long claim;
     unsigned long long ticket, value, bound;
 };
 struct tnc_device {
     cudaStream_t stream;
-    tnc_fault *fault;
+    bool open;
     int processors;
     std::atomic<int> broken;
 };
 TNC_PRIV tnc_device *tnc_device_at(int32_t device);
-static inline tnc_fault *tnc_fault_of(const tnc_device *d, uint64_t owner) {
-    return d->fault + owner % TNC_OWNERS;
-}
-static inline uint64_t tnc_owner(uint64_t ticket) { return ticket << 1 >> 41; }
+TNC_PRIV tnc_fault *tnc_fault_of(int32_t device, uint64_t owner);
 TNC_PRIV bool tnc_exact(void);
 static inline tnc_device *tnc_device_of(const tn_frame *f) {
     return tnc_device_at(tn_frame_device(f));
@@ -951,7 +952,7 @@ TNC_PRIV void tnc_trim(int32_t device) {
     tnc_host_trim();
     std::lock_guard<std::mutex> hold(c->lock);
     memory_look(c, true);
-    if (cudaSetDevice(device) == cudaSuccess && tnc_device_at(device)->fault)
+    if (cudaSetDevice(device) == cudaSuccess && tnc_device_at(device)->open)
         tnc_one_stream() ? cudaStreamSynchronize(tnc_device_at(device)->stream)
                          : cudaDeviceSynchronize();
     memory_release_idle(c);
@@ -12942,7 +12943,8 @@ struct tnc_watch {
 };
 static inline tnc_watch tnc_watch_of(const tn_frame *f) {
     const uint64_t ticket = tn_device_ticket(f);
-    const tnc_watch w = {tnc_fault_of(tnc_device_of(f), tnc_owner(ticket)), ticket};
+    const uint64_t owner = ticket >> TN_OWNER_BIT & TN_OWNER_MOST;
+    const tnc_watch w = {tnc_fault_of(tn_frame_device(f), owner), ticket};
     return w;
 }
 
@@ -14482,10 +14484,19 @@ TNC_FAMILY(ctc, ctc_table)
 
 /* src/cuda/scans.cu - running sums and products, and linear recurrences, with the CPU's bits (ops/reduction/cumulative.c) */
 
-enum { SCAN_TILE = 32, SCAN_THREADS = 256, SCAN_EACH = 8, SCAN_PIECE = SCAN_THREADS * SCAN_EACH };
+enum {
+    SCAN_LINES = 32,
+    SCAN_LOG = 5,
+    SCAN_FEW = 2,
+    SCAN_THREADS = 256,
+    SCAN_EACH = 8,
+    SCAN_PIECE = SCAN_THREADS * SCAN_EACH
+};
 
 struct tnc_scan {
     tnc_lines l;
+    int32_t beside;
+    int32_t wide;
     bool reverse;
     int64_t pieces;
     int64_t *totals;
@@ -14571,43 +14582,70 @@ __global__ void __launch_bounds__(128) tnc_scan_columns(tnc_scan s) {
     }
 }
 
+template <class Op, class A>
+TNC_FN void tnc_scan_follow(A *cell, const A *factor, int n, bool begins, A *state) {
+    A a = *state;
+    for (int k = 0; k < n; k += SCAN_EACH) {
+        A x[SCAN_EACH], by[SCAN_EACH];
+        TNC_UNROLL
+        for (int j = 0; j < SCAN_EACH; j++) {
+            x[j] = by[j] = Op::first();
+            if (k + j < n) x[j] = cell[k + j];
+            if (Op::factors && k + j < n && !(begins && k + j == 0)) by[j] = factor[k + j];
+        }
+        TNC_UNROLL
+        for (int j = 0; j < SCAN_EACH; j++) {
+            if (k + j >= n) break;
+            a = Op::step(a, x[j], by[j], begins && k + j == 0);
+            cell[k + j] = a;
+        }
+    }
+    *state = a;
+}
 template <class Op>
-__global__ void __launch_bounds__(TNC_WARP) tnc_scan_lines(tnc_scan s) {
+__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_lines(tnc_scan s) {
     typedef typename Op::A A;
     typedef tnc_scan_of<A> of;
-    TNC_SHARED(A, tile, SCAN_TILE * (SCAN_TILE + 1));
-    TNC_SHARED(A, factors, Op::factors ? SCAN_TILE * (SCAN_TILE + 1) : 1);
+    enum {
+        ROOM = SCAN_LINES * ((1 << (SCAN_LOG - Op::factors)) + 1),
+        HELPERS = SCAN_THREADS - TNC_WARP
+    };
+    TNC_SHARED(A, tile, 2 * ROOM);
+    TNC_SHARED(A, factors, Op::factors ? 2 * ROOM : 1);
+    TNC_SHARED(char *, begin, SCAN_LINES * 3);
     const tnc_lines &l = s.l;
-    const int t = (int)threadIdx.x;
-    const int64_t y = l.in_step[0][0], x = l.in_step[1][0], f = l.in_step[2][0];
-    for (int64_t first = (int64_t)blockIdx.x * SCAN_TILE; first < l.lines;
-         first += (int64_t)gridDim.x * SCAN_TILE) {
-        const int64_t left = l.lines - first;
-        const int lines = left < SCAN_TILE ? (int)left : (int)SCAN_TILE;
+    const int t = (int)threadIdx.x, wide = 1 << s.wide;
+    const int64_t y = l.in_step[0][0], x = l.in_step[1][0], f = l.in_step[2][0],
+                  tiles = (l.n + wide - 1) / wide;
+    for (int64_t first = (int64_t)blockIdx.x * s.beside; first < l.lines;
+         first += (int64_t)gridDim.x * s.beside) {
+        const int lines = (int)(l.lines - first < s.beside ? l.lines - first : s.beside);
         A a = Op::first();
-        for (int64_t b = 0; b < l.n; b += SCAN_TILE) {
-            const int n = l.n - b < SCAN_TILE ? (int)(l.n - b) : (int)SCAN_TILE;
-            const int64_t i = s.reverse ? l.n - 1 - (b + t) : b + t;
-            for (int r = 0; r < lines && t < n; r++) {
-                const int at = r * (SCAN_TILE + 1) + t;
-                tile[at] = of::get(tnc_line_at(l, 1, first + r) + i * x, l.dtype[1]);
-                if (Op::factors && b + t)
-                    factors[Op::factors ? at : 0] = of::get(
-                        tnc_line_at(l, 2, first + r) + (s.reverse ? i + 1 : i) * f, l.dtype[2]);
+        for (int i = t; i < 3 * lines; i += SCAN_THREADS)
+            begin[i] = tnc_line_at(l, i % 3, first + i / 3);
+        __syncthreads();
+        for (int64_t b = -1; b <= tiles; b++) {
+            const int now = b & 1 ? (int)ROOM : 0, other = (int)ROOM - now;
+            if (t < lines && b >= 0 && b < tiles) {
+                const int64_t left = l.n - b * wide;
+                const int at = now + t * (wide + 1);
+                tnc_scan_follow<Op, A>(tile + at, factors + (Op::factors ? at : 0),
+                                       left < wide ? (int)left : wide, b == 0, &a);
             }
-            __syncwarp();
-            for (int k = 0; k < n && t < lines; k++) {
-                const int at = t * (SCAN_TILE + 1) + k;
-                A by = Op::first();
-                if (Op::factors && b + k) by = factors[Op::factors ? at : 0];
-                a = Op::step(a, tile[at], by, b + k == 0);
-                tile[at] = a;
+            for (int e = t - TNC_WARP; e >= 0 && e < lines << s.wide; e += HELPERS) {
+                const int r = e >> s.wide, c = e & (wide - 1), at = other + r * (wide + 1) + c;
+                const int64_t old = (b - 1) * wide + c, k = (b + 1) * wide + c;
+                const int64_t i = s.reverse ? l.n - 1 - k : k;
+                if (b >= 1 && old < l.n)
+                    of::put(begin[3 * r] + (s.reverse ? l.n - 1 - old : old) * y, l.dtype[0],
+                            tile[at]);
+                if (k >= l.n) continue;
+                tile[at] = of::get(begin[3 * r + 1] + i * x, l.dtype[1]);
+                if (Op::factors && k)
+                    factors[Op::factors ? at : 0] =
+                        of::get(begin[3 * r + 2] + (s.reverse ? i + 1 : i) * f, l.dtype[2]);
             }
-            __syncwarp();
-            for (int r = 0; r < lines && t < n; r++)
-                of::put(tnc_line_at(l, 0, first + r) + i * y, l.dtype[0],
-                        tile[r * (SCAN_TILE + 1) + t]);
-            __syncwarp();
+            __syncthreads();
         }
     }
 }
@@ -14690,7 +14728,7 @@ static bool scan_is_complex(const tnc_scan &s) {
     return s.l.dtype[0] == TN_C64 || s.l.dtype[0] == TN_C128;
 }
 static bool scan_in_pieces(const tnc_scan &s, bool columns) {
-    return !columns && tnc_reduce_compute(s.l.dtype[0]) == TN_I64 && s.l.n > SCAN_TILE;
+    return !columns && tnc_reduce_compute(s.l.dtype[0]) == TN_I64 && s.l.n > 1 << SCAN_LOG;
 }
 static bool scan_prepare(tn_frame *f, int64_t dim) {
     tnc_scan s;
@@ -14702,11 +14740,14 @@ static bool scan_prepare(tn_frame *f, int64_t dim) {
     return !n || tn_device_scratch(f, n) != NULL;
 }
 template <class Op>
-static void scan_chains(cudaStream_t stream, const tnc_scan &s, bool columns) {
+static void scan_chains(cudaStream_t stream, tnc_scan s, bool columns) {
+    const int few = s.l.n > 2 << SCAN_LOG ? SCAN_FEW : 0;
+    s.beside = SCAN_LINES >> few;
+    s.wide = SCAN_LOG + few - Op::factors;
     if (columns)
         TNC_LAUNCH_PLAIN((tnc_scan_columns<Op>), tnc_blocks(s.l.lines, 128), 128, stream, s);
     else
-        TNC_LAUNCH((tnc_scan_lines<Op>), tnc_blocks(s.l.lines, SCAN_TILE), TNC_WARP, stream, s);
+        TNC_LAUNCH((tnc_scan_lines<Op>), tnc_blocks(s.l.lines, s.beside), SCAN_THREADS, stream, s);
 }
 template <class Op>
 static void scan_pieces(cudaStream_t stream, const tnc_scan &s) {
@@ -15036,7 +15077,7 @@ TNC_PRIV bool tnc_chosen_look(tn_frame *f, tnc_chosen c, int64_t *count) {
     return done;
 }
 
-/* src/cuda/order.cu - a stable sort by merging (Knuth, The Art of Computer Programming 3, 5.2.4): tiles of 1024 items in shared memory by a bitonic network (K */
+/* src/cuda/order.cu - a stable sort, by merging or, where that takes fewer passes over memory, by digits */
 
 /* src/cuda/order.cuh - a stable sort of keys with their places, rows of them side by side */
 
@@ -15044,17 +15085,30 @@ struct alignas(16) tnc_item {
     uint64_t key;
     int64_t place;
 };
-enum { TNC_ORDER_TILE = 1024 };
+enum {
+    TNC_ORDER_TILE = 1024,
+    TNC_ORDER_VALUES = 256,
+    TNC_ORDER_BLOCK = 2048
+};
 TNC_FN bool tnc_before(const tnc_item &a, const tnc_item &b) {
     return a.key != b.key ? a.key < b.key : a.place < b.place;
 }
 
-TNC_PRIV tnc_item *tnc_order(cudaStream_t s, tnc_item *items, tnc_item *room, int64_t rows,
-                             int64_t n);
-TNC_PRIV tnc_item *tnc_order_first(cudaStream_t s, tnc_item *items, tnc_item *room, int64_t rows,
-                                   int64_t n, int64_t k, int64_t *row);
-static inline bool tnc_order_bytes(int64_t rows, int64_t n, int64_t *bytes) {
-    return !__builtin_mul_overflow(rows, n, bytes) && !__builtin_mul_overflow(*bytes, 32, bytes);
+TNC_PRIV tnc_item *tnc_order(cudaStream_t s, tnc_item *items, int64_t rows, int64_t n, int bits);
+TNC_PRIV tnc_item *tnc_order_first(cudaStream_t s, tnc_item *items, int64_t rows, int64_t n,
+                                   int64_t k, int bits, int64_t *row);
+static inline bool tnc_order_by_digits(int64_t n, int bits) {
+    int merges = 0;
+    for (int64_t width = TNC_ORDER_TILE; width < n; width *= 2) merges++;
+    return (bits + 7) / 8 < merges && n < UINT32_MAX;
+}
+static inline bool tnc_order_bytes(int64_t rows, int64_t n, int bits, int64_t *bytes) {
+    int64_t counts = 0;
+    if (__builtin_mul_overflow(rows, n, bytes) || __builtin_mul_overflow(*bytes, 32, bytes))
+        return false;
+    if (tnc_order_by_digits(n, bits))
+        counts = rows * TNC_ORDER_VALUES * (n / TNC_ORDER_BLOCK + 2) * 4;
+    return !__builtin_add_overflow(*bytes, counts, bytes);
 }
 
 enum { ORDER_PAIRS = TNC_ORDER_TILE / 2, ORDER_EACH = TNC_ORDER_TILE / TNC_THREADS };
@@ -15166,6 +15220,150 @@ static __global__ void __launch_bounds__(TNC_THREADS) tnc_order_merge_kernel(tnc
     }
 }
 
+enum {
+    ORDER_WARP = 32,
+    ORDER_WARPS = TNC_THREADS / ORDER_WARP,
+    ORDER_OWN = TNC_ORDER_BLOCK / TNC_THREADS,
+    ORDER_AHEAD = 4
+};
+static_assert((int)TNC_ORDER_VALUES == (int)TNC_THREADS, "a thread has a value");
+
+struct tnc_order_digits {
+    const tnc_item *from;
+    tnc_item *to;
+    uint32_t *counts;
+    uint32_t *totals;
+    int64_t rows, n, blocks;
+    int32_t shift;
+};
+TNC_FN int tnc_order_digit(const tnc_order_digits &o, const tnc_item &item) {
+    return (int)(item.key >> o.shift & (TNC_ORDER_VALUES - 1));
+}
+struct tnc_order_part {
+    int64_t row, block, begin, end;
+};
+TNC_FN tnc_order_part tnc_order_part_of(const tnc_order_digits &o, int64_t job) {
+    tnc_order_part p;
+    p.row = job / o.blocks;
+    p.block = job - p.row * o.blocks;
+    p.begin = p.row * o.n + p.block * TNC_ORDER_BLOCK;
+    p.end = p.begin + TNC_ORDER_BLOCK;
+    if (p.end > (p.row + 1) * o.n) p.end = (p.row + 1) * o.n;
+    return p;
+}
+
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_order_count(tnc_order_digits o) {
+    TNC_SHARED(unsigned, count, TNC_ORDER_VALUES);
+    const int t = (int)threadIdx.x;
+    for (int64_t job = blockIdx.x; job < o.rows * o.blocks; job += gridDim.x) {
+        const tnc_order_part p = tnc_order_part_of(o, job);
+        count[t] = 0;
+        __syncthreads();
+        for (int64_t i = p.begin + t; i < p.end; i += TNC_THREADS)
+            atomicAdd(&count[tnc_order_digit(o, o.from[i])], 1u);
+        __syncthreads();
+        o.counts[(p.row * TNC_ORDER_VALUES + t) * o.blocks + p.block] = count[t];
+    }
+}
+
+TNC_FN uint32_t tnc_order_upto(uint32_t v, int lane) {
+    for (int h = 1; h < ORDER_WARP; h *= 2) {
+        const uint32_t before = __shfl_sync(0xffffffffu, v, lane >= h ? lane - h : 0);
+        if (lane >= h) v += before;
+    }
+    return v;
+}
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_order_add(tnc_order_digits o) {
+    const int lane = (int)threadIdx.x % ORDER_WARP;
+    for (int64_t line = TNC_FIRST() / ORDER_WARP; line < o.rows * TNC_ORDER_VALUES;
+         line += TNC_STEP() / ORDER_WARP) {
+        uint32_t *at = o.counts + line * o.blocks, carry = 0;
+        for (int64_t b = lane; b - lane < o.blocks; b += ORDER_AHEAD * ORDER_WARP) {
+            uint32_t v[ORDER_AHEAD];
+            for (int j = 0; j < ORDER_AHEAD; j++)
+                v[j] = b + j * ORDER_WARP < o.blocks ? at[b + j * ORDER_WARP] : 0;
+            for (int j = 0; j < ORDER_AHEAD; j++) {
+                const uint32_t upto = tnc_order_upto(v[j], lane);
+                if (b + j * ORDER_WARP < o.blocks) at[b + j * ORDER_WARP] = carry + upto - v[j];
+                carry += __shfl_sync(0xffffffffu, upto, ORDER_WARP - 1);
+            }
+        }
+        if (!lane) o.totals[line] = carry;
+    }
+}
+
+TNC_FN unsigned tnc_order_rank(unsigned *seen, int digit, bool there) {
+    const unsigned below = (1u << threadIdx.x % ORDER_WARP) - 1;
+    unsigned equal = __ballot_sync(0xffffffffu, there), was;
+    for (int bit = 1; bit < TNC_ORDER_VALUES; bit *= 2) {
+        const unsigned set = __ballot_sync(0xffffffffu, (digit & bit) != 0);
+        equal &= digit & bit ? set : ~set;
+    }
+    was = seen[digit];
+    __syncwarp();
+    if (there && !(equal & below)) seen[digit] = was + (unsigned)__popc(equal);
+    __syncwarp();
+    return was + (unsigned)__popc(equal & below);
+}
+TNC_FN void tnc_order_bases(const tnc_order_digits &o, const tnc_order_part &p, unsigned count,
+                            unsigned *first, int64_t *further) {
+    const int t = (int)threadIdx.x;
+    const int64_t line = p.row * TNC_ORDER_VALUES + t, total = o.totals[line];
+    first[t] = count;
+    further[t] = total;
+    __syncthreads();
+    for (int h = 1; h < TNC_ORDER_VALUES; h *= 2) {
+        const unsigned a = t >= h ? first[t - h] : 0;
+        const int64_t b = t >= h ? further[t - h] : 0;
+        __syncthreads();
+        first[t] += a;
+        further[t] += b;
+        __syncthreads();
+    }
+    first[t] -= count;
+    further[t] += o.counts[line * o.blocks + p.block] - total - first[t];
+    __syncthreads();
+}
+
+static __global__ void __launch_bounds__(TNC_THREADS) tnc_order_deal(tnc_order_digits o) {
+    TNC_SHARED(tnc_item, slot, TNC_ORDER_BLOCK);
+    TNC_SHARED(unsigned, seen, ORDER_WARPS *TNC_ORDER_VALUES);
+    TNC_SHARED(unsigned, first, TNC_ORDER_VALUES);
+    TNC_SHARED(int64_t, further, TNC_ORDER_VALUES);
+    const int t = (int)threadIdx.x, warp = t / ORDER_WARP;
+    unsigned *mine = seen + warp * TNC_ORDER_VALUES;
+    for (int64_t job = blockIdx.x; job < o.rows * o.blocks; job += gridDim.x) {
+        const tnc_order_part p = tnc_order_part_of(o, job);
+        const int64_t at = p.begin + warp * (ORDER_WARP * ORDER_OWN) + t % ORDER_WARP;
+        tnc_item own[ORDER_OWN];
+        unsigned rank[ORDER_OWN], count = 0;
+        for (int w = 0; w < ORDER_WARPS; w++) seen[w * TNC_ORDER_VALUES + t] = 0;
+        __syncthreads();
+        TNC_UNROLL
+        for (int j = 0; j < ORDER_OWN; j++) {
+            const bool there = at + j * ORDER_WARP < p.end;
+            own[j] = there ? o.from[at + j * ORDER_WARP] : tnc_item_last();
+            rank[j] = tnc_order_rank(mine, tnc_order_digit(o, own[j]), there);
+        }
+        __syncthreads();
+        for (int w = 0; w < ORDER_WARPS; w++) {
+            const unsigned more = seen[w * TNC_ORDER_VALUES + t];
+            seen[w * TNC_ORDER_VALUES + t] = count;
+            count += more;
+        }
+        tnc_order_bases(o, p, count, first, further);
+        TNC_UNROLL
+        for (int j = 0; j < ORDER_OWN; j++) {
+            const int digit = tnc_order_digit(o, own[j]);
+            if (at + j * ORDER_WARP < p.end) slot[first[digit] + mine[digit] + rank[j]] = own[j];
+        }
+        __syncthreads();
+        for (int k = t; k < (int)(p.end - p.begin); k += TNC_THREADS)
+            o.to[p.row * o.n + further[tnc_order_digit(o, slot[k])] + k] = slot[k];
+        __syncthreads();
+    }
+}
+
 static int64_t order_tiles(cudaStream_t s, const tnc_item *from, tnc_item *to, int64_t rows,
                            int64_t n, int64_t keep) {
     tnc_order_tiles o;
@@ -15186,9 +15384,33 @@ static int64_t order_tiles(cudaStream_t s, const tnc_item *from, tnc_item *to, i
     return o.row_out;
 }
 
-TNC_PRIV tnc_item *tnc_order(cudaStream_t s, tnc_item *items, tnc_item *room, int64_t rows,
-                             int64_t n) {
+static tnc_item *order_digits(cudaStream_t s, tnc_item *items, int64_t rows, int64_t n, int bits) {
+    tnc_item *room = items + rows * n;
+    tnc_order_digits o;
+    memset(&o, 0, sizeof o);
+    o.totals = (uint32_t *)(void *)(room + rows * n);
+    o.counts = o.totals + rows * TNC_ORDER_VALUES;
+    o.rows = rows;
+    o.n = n;
+    o.blocks = (n + TNC_ORDER_BLOCK - 1) / TNC_ORDER_BLOCK;
+    for (; o.shift < bits; o.shift += 8) {
+        tnc_item *other = items;
+        o.from = items;
+        o.to = room;
+        TNC_LAUNCH(tnc_order_count, tnc_blocks(rows * o.blocks, 1), TNC_THREADS, s, o);
+        TNC_LAUNCH(tnc_order_add, tnc_blocks(rows * TNC_ORDER_VALUES, ORDER_WARPS), TNC_THREADS, s,
+                   o);
+        TNC_LAUNCH(tnc_order_deal, tnc_blocks(rows * o.blocks, 1), TNC_THREADS, s, o);
+        items = room;
+        room = other;
+    }
+    return items;
+}
+
+TNC_PRIV tnc_item *tnc_order(cudaStream_t s, tnc_item *items, int64_t rows, int64_t n, int bits) {
+    tnc_item *room = items + rows * n;
     if (rows < 1 || n < 1) return items;
+    if (tnc_order_by_digits(n, bits)) return order_digits(s, items, rows, n, bits);
     order_tiles(s, items, items, rows, n, TNC_ORDER_TILE);
     for (int64_t width = TNC_ORDER_TILE; width < n; width *= 2) {
         tnc_order_merge o;
@@ -15206,10 +15428,11 @@ TNC_PRIV tnc_item *tnc_order(cudaStream_t s, tnc_item *items, tnc_item *room, in
     return items;
 }
 
-TNC_PRIV tnc_item *tnc_order_first(cudaStream_t s, tnc_item *items, tnc_item *room, int64_t rows,
-                                   int64_t n, int64_t k, int64_t *row) {
+TNC_PRIV tnc_item *tnc_order_first(cudaStream_t s, tnc_item *items, int64_t rows, int64_t n,
+                                   int64_t k, int bits, int64_t *row) {
+    tnc_item *room = items + rows * n;
     *row = n;
-    if (k > TNC_ORDER_TILE / 4) return tnc_order(s, items, room, rows, n);
+    if (k > TNC_ORDER_TILE / 4) return tnc_order(s, items, rows, n, bits);
     if (rows < 1 || n < 1) return items;
     while (n > TNC_ORDER_TILE) {
         tnc_item *other = items;
@@ -16241,20 +16464,28 @@ __global__ void __launch_bounds__(TNC_THREADS)
     }
 }
 
+static int scatter_bits(const tn_frame *f) {
+    const tn_operand out = tn_operand_of(f->out[0]);
+    int64_t span = out.bytes;
+    int bits = 0;
+    for (int d = 0; d < out.ndim; d++) span += (out.size[d] - 1) * out.stride[d] * out.bytes;
+    while (bits < 64 && span >> bits) bits++;
+    return bits;
+}
 static bool scatter_scratch(tn_frame *f, int64_t n, int64_t more) {
     int64_t bytes, table;
     if (!n) return true;
-    if (!tnc_order_bytes(1, n, &bytes) || __builtin_mul_overflow(n, 8, &table) ||
+    if (!tnc_order_bytes(1, n, scatter_bits(f), &bytes) || __builtin_mul_overflow(n, 8, &table) ||
         __builtin_add_overflow(bytes, table + more + 16, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_device_scratch(f, bytes) != NULL;
 }
-static void scatter_sort(cudaStream_t s, tnc_scatter *a, int64_t more) {
+static void scatter_sort(const tn_frame *f, cudaStream_t s, tnc_scatter *a, int64_t more) {
     tnc_item *items = (tnc_item *)(((uintptr_t)(a->table + a->n) + (uintptr_t)more + 15) / 16 * 16);
     if (a->n < 2) return;
     TNC_LAUNCH_PLAIN(tnc_scatter_items, tnc_blocks(a->n, TNC_THREADS), TNC_THREADS, s, items,
                      a->table, a->n);
-    a->sorted = tnc_order(s, items, items + a->n, 1, a->n);
+    a->sorted = tnc_order(s, items, 1, a->n, scatter_bits(f));
 }
 
 static void scatter_set(cudaStream_t s, const tnc_scatter &a, int bytes) {
@@ -16343,7 +16574,7 @@ static bool scatter_plan(tn_frame *f, int64_t dim, tnc_scatter *to) {
     for (int i = 0; i < index.ndim; i++)
         tnc_plan_within(&p, index.size[i], i < src.ndim ? src.stride[i] * src.bytes : 0, 0, 0);
     a.place = tnc_far_of<1>(p);
-    scatter_sort(tnc_stream(f), &a, 0);
+    scatter_sort(f, tnc_stream(f), &a, 0);
     *to = a;
     return true;
 }
@@ -16438,7 +16669,7 @@ static void index_add_run(tn_frame *f) {
     a.each = p.numel;
     a.alpha = args->alpha;
     a.scales = args->alpha != 1;
-    scatter_sort(tnc_stream(f), &a, 0);
+    scatter_sort(f, tnc_stream(f), &a, 0);
     scatter_sum(tnc_stream(f), a, out.dtype);
 }
 
@@ -16462,7 +16693,7 @@ static void embedding_dense_backward_run(tn_frame *f) {
     a.rest = tnc_far_of<2>(p);
     a.each = out.size[1];
     a.mean = args->scale_grad_by_freq;
-    scatter_sort(tnc_stream(f), &a, 0);
+    scatter_sort(f, tnc_stream(f), &a, 0);
     scatter_sum(tnc_stream(f), a, out.dtype);
 }
 
@@ -16531,7 +16762,7 @@ static void index_put_run(tn_frame *f) {
     a = scatter_of(f, out, values, table.n);
     index_put_walks(&a, &plan, values, out);
     if (!a.each) return;
-    if (!index_put_once(f->in + 2, f->nin - 2)) scatter_sort(s, &a, more);
+    if (!index_put_once(f->in + 2, f->nin - 2)) scatter_sort(f, s, &a, more);
     if (args->accumulate)
         scatter_sum(s, a, out.dtype);
     else
@@ -16623,7 +16854,7 @@ TNC_FAMILY(scatter, scatter_rows)
 
 /* src/cuda/sort.cu - sort, topk, searchsorted, bucketize: stable, NaN the largest, as on the CPU */
 
-/* src/cuda/keys.cuh - elements as 64-bit keys that compare as unsigned numbers: NaN is the largest, and the zeros are equal, as on the CPU */
+/* src/cuda/keys.cuh - elements as 64-bit keys that compare as unsigned numbers, whose bits of the dtype's width do so alone as well: NaN is the largest, and the zeros are equal, as on the CPU */
 
 #define TNC_KEY_NAN (~(uint64_t)0)
 
@@ -16633,7 +16864,6 @@ TNC_FN uint64_t tnc_sort_float(uint64_t v, int bits, uint64_t infinity) {
     return v & sign && size ? sign - size : sign + size;
 }
 TNC_FN uint64_t tnc_sort_key(const char *at, int dtype) {
-    const uint64_t sign = (uint64_t)1 << 63;
     switch (dtype) {
     case TN_F32: return tnc_sort_float(tnc_get<uint32_t>(at), 32, 0x7f800000u);
     case TN_F64: return tnc_sort_float(tnc_get<uint64_t>(at), 64, 0x7ff0000000000000u);
@@ -16641,9 +16871,13 @@ TNC_FN uint64_t tnc_sort_key(const char *at, int dtype) {
     case TN_BF16: return tnc_sort_float(tnc_get<uint16_t>(at), 16, 0x7f80);
     case TN_BOOL:
     case TN_U8: return (uint64_t)tnc_load_real<int64_t>(at, dtype);
-    default: return (uint64_t)tnc_load_real<int64_t>(at, dtype) ^ sign;
+    case TN_I8: return (uint8_t)(tnc_get<uint8_t>(at) ^ 0x80u);
+    case TN_I16: return (uint16_t)(tnc_get<uint16_t>(at) ^ 0x8000u);
+    case TN_I32: return tnc_get<uint32_t>(at) ^ 0x80000000u;
+    default: return (uint64_t)tnc_load_real<int64_t>(at, dtype) ^ (uint64_t)1 << 63;
     }
 }
+static inline int tnc_sort_bits(int dtype) { return 8 * tnc_dtype_bytes(dtype); }
 
 struct tnc_sort {
     tnc_far<3> lanes;
@@ -16711,7 +16945,7 @@ static bool sort_lanes_prepare(tn_frame *f, int64_t dim) {
     const int64_t n = x.ndim ? x.size[tnc_dim(dim, x.ndim)] : 1;
     int64_t bytes;
     if (!tn_numel(f->out[0])) return true;
-    if (!tnc_order_bytes(x.numel / n, n, &bytes))
+    if (!tnc_order_bytes(x.numel / n, n, tnc_sort_bits(x.dtype), &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_device_scratch(f, bytes) != NULL;
 }
@@ -16719,16 +16953,15 @@ static void sort_lanes(tn_frame *f, tnc_sort a, bool all) {
     const cudaStream_t s = tnc_stream(f);
     const unsigned blocks = tnc_blocks(a.lanes.n * a.k, TNC_THREADS);
     const int bytes = tnc_dtype_bytes(a.dtype);
-    tnc_item *room;
+    const int bits = tnc_sort_bits(a.dtype);
     if (!tn_numel(f->out[0])) return;
     a.items = (tnc_item *)f->scratch;
-    room = a.items + a.lanes.n * a.n;
     TNC_LAUNCH_PLAIN(tnc_sort_keys, tnc_blocks(a.lanes.n * a.n, TNC_THREADS), TNC_THREADS, s, a);
     a.row = a.n;
     if (all)
-        a.items = tnc_order(s, a.items, room, a.lanes.n, a.n);
+        a.items = tnc_order(s, a.items, a.lanes.n, a.n, bits);
     else
-        a.items = tnc_order_first(s, a.items, room, a.lanes.n, a.n, a.k, &a.row);
+        a.items = tnc_order_first(s, a.items, a.lanes.n, a.n, a.k, bits, &a.row);
 #define SORT_FETCH(E) TNC_LAUNCH_PLAIN((tnc_sort_fetch<E>), blocks, TNC_THREADS, s, a)
     TNC_MOVED(bytes, SORT_FETCH)
 #undef SORT_FETCH
@@ -16940,10 +17173,10 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_median_take(tnc_median a) {
 }
 
 static bool median_prepare(tn_frame *f) {
-    const int64_t n = tn_numel(f->in[0]);
+    const int64_t n = tn_numel(f->in[0]), lanes = tn_numel(f->out[0]);
     int64_t bytes;
-    if (!n || !tn_numel(f->out[0])) return true;
-    if (!tnc_order_bytes(1, n, &bytes))
+    if (!n || !lanes) return true;
+    if (!tnc_order_bytes(lanes, n / lanes, tnc_sort_bits(tn_dtype_of(f->in[0])), &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_device_scratch(f, bytes) != NULL;
 }
@@ -16953,7 +17186,7 @@ static void median_go(tn_frame *f, tnc_median a) {
     a.items = (tnc_item *)f->scratch;
     TNC_LAUNCH_PLAIN(tnc_median_keys, tnc_blocks(a.lanes.n * a.along.n, TNC_THREADS), TNC_THREADS,
                      s, a);
-    a.items = tnc_order(s, a.items, a.items + a.lanes.n * a.along.n, a.lanes.n, a.along.n);
+    a.items = tnc_order(s, a.items, a.lanes.n, a.along.n, tnc_sort_bits(a.dtype));
 #define MEDIAN_TAKE(E) TNC_LAUNCH_PLAIN((tnc_median_take<E>), blocks, TNC_THREADS, s, a)
     TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
 #undef MEDIAN_TAKE
@@ -20886,8 +21119,10 @@ static std::mutex blas_lock;
 
 #ifdef TNC_EMULATED
 
-__global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
+__global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes, char *workspace,
+                               int64_t room) {
     const int dtype = (int)c.dtype;
+    for (int64_t i = TNC_FIRST(); i < room; i += TNC_STEP()) workspace[i] = 0;
     for (int64_t i = TNC_FIRST(); i < c.m * c.n * c.batches; i += TNC_STEP()) {
         const int64_t r = i % c.m, q = i / c.m % c.n, batch = i / c.m / c.n;
         double sum = 0;
@@ -20906,11 +21141,13 @@ __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
 }
 struct blas_plan {
     tnc_blas_call call;
+    int64_t workspace;
     bool usable;
 };
 static bool blas_handle(int64_t) { return emu_number("EMU_BLAS", 0) != 0; }
 static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
     p->call = *c;
+    p->workspace = 64;
     return true;
 }
 static void blas_drop(blas_plan *p) { memset(p, 0, sizeof *p); }
@@ -21012,6 +21249,7 @@ enum { BLAS_A, BLAS_B, BLAS_C, BLAS_D, BLAS_SIDES };
 struct blas_plan {
     blas_opaque_t desc, layout[BLAS_SIDES];
     blas_heuristic best;
+    int64_t workspace;
     bool usable;
 };
 
@@ -21071,6 +21309,7 @@ static bool blas_choose(blas_plan *p, const tnc_blas_call *c) {
                                       prefer, 1, &p->best, &found) &&
          found == 1 && p->best.state == 0;
     if (prefer) blas.MatmulPreferenceDestroy(prefer);
+    p->workspace = (int64_t)p->best.workspace;
     return ok;
 }
 static void blas_drop(blas_plan *p) {
@@ -21134,11 +21373,16 @@ static blas_plan *blas_plan_of(const tnc_blas_call *c) {
     }
 }
 
+static bool blas_has_room(const tn_frame *f, const blas_plan *p) {
+    return p->workspace <= (int64_t)f->scratch_bytes;
+}
 #ifdef TNC_EMULATED
 static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     std::lock_guard<std::mutex> hold(blas_lock);
-    *bytes = 0;
-    if (!blas_plan_of(c)) return false;
+    blas_plan *p = blas_plan_of(c);
+    if (!p) return false;
+    *bytes = p->workspace;
+    if (emu_number("EMU_BLAS", 0) == 3) p->workspace += 64;
     if ((int64_t)blas_plans->size() > blas_most())
         emu_stop("%lld plans of products are kept", (long long)blas_plans->size());
     if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
@@ -21149,9 +21393,9 @@ static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
 static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
-    if (!p) return false;
+    if (!p || !blas_has_room(f, p)) return false;
     TNC_LAUNCH_PLAIN(tnc_blas_loops, tnc_blocks(c->m * c->n * c->batches, 128), 128, tnc_stream(f),
-                     p->call, *d, tnc_dtype_bytes((int)c->dtype));
+                     p->call, *d, tnc_dtype_bytes((int)c->dtype), (char *)f->scratch, p->workspace);
     return emu_number("EMU_BLAS", 0) != 2;
 }
 #else
@@ -21159,13 +21403,13 @@ static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
     if (!p) return false;
-    *bytes = (int64_t)p->best.workspace;
+    *bytes = p->workspace;
     return true;
 }
 static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
-    if (!p || cudaSetDevice((int)c->device)) return false;
+    if (!p || !blas_has_room(f, p) || cudaSetDevice((int)c->device)) return false;
     const float alpha = (float)d->alpha, beta = (float)d->beta;
     const bool f64 = c->dtype == TN_F64;
     if (c->biased && blas.MatmulDescSetAttribute(p->desc, BLAS_DESC_BIAS, &d->bias, sizeof d->bias))
@@ -21173,7 +21417,7 @@ static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_da
     return !blas.Matmul(blas_handles[c->device], p->desc, f64 ? (const void *)&d->alpha : &alpha,
                         d->a, p->layout[BLAS_A], d->b, p->layout[BLAS_B],
                         f64 ? (const void *)&d->beta : &beta, d->c, p->layout[BLAS_C], d->d,
-                        p->layout[BLAS_D], &p->best.algorithm, f->scratch, p->best.workspace,
+                        p->layout[BLAS_D], &p->best.algorithm, f->scratch, (size_t)p->workspace,
                         tnc_stream(f));
 }
 #endif
@@ -21843,10 +22087,10 @@ static void product_row_run(tn_frame *f) {
     int64_t bytes;
     of(&p, f);
     if (product_is_nothing(&p)) return;
-    const bool takes = tnc_blas_takes(f, &p, &bytes);
-    if (takes && tnc_blas_run(f, &p)) return;
+    if (tnc_blas_takes(f, &p, &bytes) && tnc_blas_run(f, &p)) return;
     const int way = product_way_of(&p, f);
-    if (takes) p.split = false;
+    if (p.split && (!product_sums(&p, &bytes) || bytes > (int64_t)f->scratch_bytes))
+        p.split = false;
     p.sums = (char *)f->scratch;
     product_run(p, way, tnc_stream(f));
 }
@@ -24937,6 +25181,16 @@ TNC_FN tnc_pool_range tnc_pool_averaging(const tnc_pool_axis &a, int64_t i) {
     return r;
 }
 
+TNC_FN float tnc_pool_least(int, float) { return -INFINITY; }
+TNC_FN double tnc_pool_least(int, double) { return -INFINITY; }
+TNC_FN int64_t tnc_pool_least(int dtype, int64_t) {
+    return dtype == TN_I64   ? INT64_MIN
+           : dtype == TN_I32 ? INT32_MIN
+           : dtype == TN_I16 ? INT16_MIN
+           : dtype == TN_I8  ? INT8_MIN
+                             : 0;
+}
+
 TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
     const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
                        : d < -9223372036854775808.0 ? INT64_MIN
@@ -25014,7 +25268,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_max(tnc_pool v) {
         const tnc_pool_range rows = tnc_pool_inside(v.y, e.y), cols = tnc_pool_inside(v.x, e.x);
         const char *from = tnc_pool_plane(v.from, e);
         int64_t at = -1;
-        T best = 0;
+        T best = tnc_pool_least(v.from.dtype, T());
         for (int64_t r = rows.begin; r < rows.end; r++)
             for (int64_t c = cols.begin; c < cols.end; c++) {
                 const T z = tnc_load_real<T>(from + (y + r * v.y.dilation) * v.from.row +
@@ -25329,9 +25583,6 @@ TNC_FN tnc_pool_range tnc_places_range(const tnc_places &v, const tnc_places_ele
     if (w.begin >= a.n) w.begin = w.end = a.n - 1;
     return w;
 }
-TNC_FN void tnc_places_least(float *v) { *v = -INFINITY; }
-TNC_FN void tnc_places_least(double *v) { *v = -INFINITY; }
-TNC_FN void tnc_places_least(int64_t *v) { *v = INT64_MIN; }
 
 template <class T>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_places_max(tnc_places v) {
@@ -25342,8 +25593,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_places_max(tnc_places v) {
         const char *from = tnc_places_plane(v.from, e);
         const int64_t *size = v.from.size, *step = v.from.step;
         int64_t place = (z.begin * size[1] + y.begin) * size[2] + x.begin;
-        T best;
-        tnc_places_least(&best);
+        T best = tnc_pool_least(v.from.dtype, T());
         if (z.begin < z.end && y.begin < y.end && x.begin < x.end)
             best = tnc_load_real<T>(
                 from + z.begin * step[0] + y.begin * step[1] + x.begin * step[2], v.from.dtype);
@@ -27572,6 +27822,7 @@ TNC_FAMILY(nccl, nccl_rows)
 
 #include <stdlib.h>
 
+#include <map>
 #include <new>
 #include <vector>
 
@@ -27610,20 +27861,93 @@ static bool backend_failed(cudaError_t e, char *why, size_t room) {
     return false;
 }
 
-static bool backend_open(int32_t device, char *why, size_t room) {
+struct backend_faults {
+    struct place {
+        tnc_fault *at;
+        int contexts;
+    };
+    std::map<uint64_t, place> of;
+    std::vector<tnc_fault *> idle, left;
+};
+static backend_faults &backend_faults_of(int32_t device) {
+    static tnc_lasting<backend_faults> all[TNC_DEVICES];
+    return all[device].value;
+}
+TNC_PRIV tnc_fault *tnc_fault_of(int32_t device, uint64_t owner) {
+    std::lock_guard<std::mutex> hold(backend_lock);
+    return backend_faults_of(device).of[owner].at;
+}
+
+static cudaError_t backend_more_faults(backend_faults *f) {
+    enum { EACH = 64 };
+    void *made = NULL;
+    cudaError_t e = cudaSuccess;
+    if (!f->left.empty() && !cudaDeviceSynchronize()) {
+        f->idle.swap(f->left);
+    } else {
+        const size_t all = f->of.size() + f->left.size() + EACH;
+        f->idle.reserve(all);
+        f->left.reserve(all);
+        e = cudaHostAlloc(&made, EACH * sizeof(tnc_fault), cudaHostAllocDefault);
+        for (int i = 0; !e && i < EACH; i++) f->idle.push_back((tnc_fault *)made + i);
+    }
+    for (tnc_fault *at : f->idle) memset(at, 0, sizeof *at);
+    return e;
+}
+static cudaError_t backend_take_fault(int32_t device, uint64_t owner) {
+    backend_faults &f = backend_faults_of(device);
+    try {
+        cudaError_t e = cudaSuccess;
+        if (!f.of.count(owner) && f.idle.empty() && (e = backend_more_faults(&f)) != cudaSuccess)
+            return e;
+        backend_faults::place &p = f.of[owner];
+        if (p.contexts++) return cudaSuccess;
+        p.at = f.idle.back();
+        f.idle.pop_back();
+    } catch (const std::bad_alloc &) {
+        return cudaErrorMemoryAllocation;
+    }
+    return cudaSuccess;
+}
+static void backend_close(int32_t device, uint64_t owner) {
+    std::lock_guard<std::mutex> hold(backend_lock);
+    backend_faults &f = backend_faults_of(device);
+    backend_faults::place &p = f.of[owner];
+    if (--p.contexts) return;
+    f.left.push_back(p.at);
+    f.of.erase(owner);
+}
+
+static __global__ void backend_nothing() {}
+
+static cudaError_t backend_begin(int32_t device) {
+    tnc_device *d = &backend_devices[device];
+    cudaFuncAttributes a;
+    cudaError_t e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
+    if (!e) e = cudaFuncGetAttributes(&a, (const void *)backend_nothing);
+    if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
+    d->open = !e;
+    return e;
+}
+static bool backend_has_no_code(int32_t device, char *why, size_t room) {
+    cudaDeviceProp p;
+    (void)cudaGetLastError();
+    memset(&p, 0, sizeof p);
+    (void)cudaGetDeviceProperties(&p, device);
+    snprintf(why, room, "the backend was compiled without code for compute capability %d.%d",
+             p.major, p.minor);
+    return false;
+}
+
+static bool backend_open(int32_t device, uint64_t owner, char *why, size_t room) {
     std::lock_guard<std::mutex> hold(backend_lock);
     tnc_device *d = &backend_devices[device];
-    tnc_fault *fault = NULL;
-    cudaError_t e;
-    if (d->fault) return true;
-    e = cudaSetDevice(device);
-    if (!e) e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
-    if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
-    if (!e) e = cudaHostAlloc((void **)&fault, TNC_OWNERS * sizeof *fault, cudaHostAllocDefault);
-    if (e) return backend_failed(e, why, room);
-    memset(fault, 0, TNC_OWNERS * sizeof *fault);
-    d->fault = fault;
-    return true;
+    cudaError_t e = cudaSetDevice(device);
+    if (!e && !d->open) e = backend_begin(device);
+    if (!e) e = backend_take_fault(device, owner);
+    if (e == cudaErrorNoKernelImageForDevice || e == cudaErrorInvalidDeviceFunction)
+        return backend_has_no_code(device, why, room);
+    return !e || backend_failed(e, why, room);
 }
 
 TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *why, size_t room) {
@@ -27631,10 +27955,10 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
     if (!e) e = (cudaError_t)d->broken.load();
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
+    tnc_fault *told = tnc_fault_of(device, fault->owner);
     std::lock_guard<std::mutex> hold(backend_lock);
-    tnc_fault *told = tnc_fault_of(d, fault->owner);
     const uint64_t ticket = __atomic_load_n(&told->ticket, __ATOMIC_ACQUIRE);
-    if (!ticket || tnc_owner(ticket) != fault->owner) return true;
+    if (!ticket) return true;
     fault->ticket = ticket;
     fault->value = (int64_t)told->value;
     fault->bound = (int64_t)told->bound;
@@ -27667,7 +27991,7 @@ static void backend_properties(int32_t device, tn_device_properties *to) {
     to->runtime = runtime;
     to->memory = (int64_t)p.totalGlobalMem;
     to->cache = p.l2CacheSize;
-    if (!backend_devices[device].fault || cudaSetDevice(device)) return;
+    if (!backend_devices[device].open || cudaSetDevice(device)) return;
     if (!cudaMemGetInfo(&left, &all)) to->left = (int64_t)left;
 }
 
@@ -27753,6 +28077,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.host_free = tnc_host_free;
     cuda.properties = backend_properties;
     cuda.streams = tnc_streams();
+    cuda.close = backend_close;
     return &cuda;
 }
 

@@ -229,7 +229,7 @@ typedef struct tn_device_row {
     void (*run)(tn_frame *f);
 } tn_device_row;
 
-#define TN_BACKEND_VERSION 3
+#define TN_BACKEND_VERSION 4
 /* LATER, beside one of the others: the host's side is memory of host_alloc, and the copy happens in
  * the order of what was asked; nobody waits for it. */
 enum tn_copy { TN_COPY_UP = 1, TN_COPY_DOWN = 2, TN_COPY_LATER = 4 };
@@ -238,9 +238,10 @@ enum tn_copy { TN_COPY_UP = 1, TN_COPY_DOWN = 2, TN_COPY_LATER = 4 };
 typedef struct tn_fault {
     uint64_t ticket; /* of the call: tn_device_ticket; 0: there is no fault */
     int64_t value, bound;
-    /* of the context that waits: bits 40 to 62 of its tickets. Faults of others stay */
-    uint64_t owner;
+    uint64_t owner; /* the number of the context that waits. Faults of others stay */
 } tn_fault;
+/* A ticket has its context's number, 0 to TN_OWNER_MOST, from this bit on. */
+enum { TN_OWNER_BIT = 40, TN_OWNER_MOST = (1 << 23) - 1 };
 
 /* Streams of a backend, all functions or none. A handle is the backend's own; NULL: the device's
  * own stream. The others of the backend's functions, and kernels, work in the calling thread's
@@ -283,8 +284,9 @@ typedef struct tn_backend {
     int32_t count;           /* devices; 1 to 64 */
     int32_t nrows;
     const tn_device_row *rows;
-    /* before the first use of a device by a context; false: why it cannot be used */
-    bool (*open)(int32_t device, char *why, size_t room);
+    /* once for each context, which has this number, before it first uses a device; false: why it
+     * cannot be used */
+    bool (*open)(int32_t device, uint64_t owner, char *why, size_t room);
     /* new memory, bytes > 0, 64-byte aligned and uninitialised; NULL: none is left, for which the
      * library calls trim and asks once more; or, with a sentence in `why`, the device failed */
     void *(*alloc)(int32_t device, int64_t bytes, char *why, size_t room);
@@ -320,6 +322,9 @@ typedef struct tn_backend {
     /* may be NULL: each device has one stream. Memory of alloc belongs to the stream that is
      * current then, and free gives it back in the order of that one */
     const tn_backend_streams *streams;
+    /* may be NULL: the context of this number, which has opened the device, ends. What it asked for
+     * may still run */
+    void (*close)(int32_t device, uint64_t owner);
 } tn_backend;
 
 /* Adds the devices of a backend to the current context, behind those that it has; adding it again
@@ -343,7 +348,7 @@ TN_API void *tn_backend_stream(const tn_backend *backend, int32_t device);
  * run finds in f->scratch. NULL with MEMORY. */
 TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes);
 /* A number for this call, by which a fault of its kernels is told later with row and line. Never
- * 0; bits 40 to 62 are the context's. */
+ * 0. */
 TN_API uint64_t tn_device_ticket(const tn_frame *f);
 /* A tensor's first element in its device's memory; NULL: it has no elements, or no data. */
 TN_API void *tn_device_data(const tn_tensor *t);

@@ -197,6 +197,7 @@ static void device_scratch_free(tn_frame *f) {
     else
         d->backend->free(d->index, f->scratch);
     f->scratch = NULL;
+    f->scratch_bytes = 0;
 }
 
 /* What was asked of a device is done, so a request to stop is seen before it only. A copy between
@@ -267,6 +268,7 @@ TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes) {
     f->scratch =
         tni_device_get(f->block, f->device, bytes > 0 ? bytes : 1, &release, &user, &stream);
     if (TNI_UNLIKELY(capture != NULL)) capture->scratch = false;
+    f->scratch_bytes = f->scratch ? (size_t)bytes : 0;
     return f->scratch;
 }
 

@@ -6,11 +6,12 @@
 
 #include <stdlib.h>
 
+#include <map>
 #include <new>
 #include <vector>
 
 static tnc_device backend_devices[TNC_DEVICES];
-static std::mutex backend_lock; /* of opening, and of making the list of rows */
+static std::mutex backend_lock; /* of opening, of faults, and of making the list of rows */
 
 TNC_PRIV tnc_device *tnc_device_at(int32_t device) { return &backend_devices[device]; }
 
@@ -45,20 +46,102 @@ static bool backend_failed(cudaError_t e, char *why, size_t room) {
     return false;
 }
 
-static bool backend_open(int32_t device, char *why, size_t room) {
+/* --- faults ----------------------------------------------------------------------------------- */
+
+/* A context that has opened a device has a place for its faults there until it ends. Kernels of one
+ * that has ended may still write there, so its place waits until the device has done all. */
+struct backend_faults {
+    struct place {
+        tnc_fault *at;
+        int contexts; /* more than one: numbers have come round */
+    };
+    std::map<uint64_t, place> of; /* by the context's number */
+    std::vector<tnc_fault *> idle, left;
+};
+static backend_faults &backend_faults_of(int32_t device) {
+    static tnc_lasting<backend_faults> all[TNC_DEVICES];
+    return all[device].value;
+}
+TNC_PRIV tnc_fault *tnc_fault_of(int32_t device, uint64_t owner) {
+    std::lock_guard<std::mutex> hold(backend_lock);
+    return backend_faults_of(device).of[owner].at;
+}
+
+/* Room for more contexts of the current device: places that were left, else new ones. */
+static cudaError_t backend_more_faults(backend_faults *f) {
+    enum { EACH = 64 };
+    void *made = NULL;
+    cudaError_t e = cudaSuccess;
+    if (!f->left.empty() && !cudaDeviceSynchronize()) {
+        f->idle.swap(f->left);
+    } else {
+        const size_t all = f->of.size() + f->left.size() + EACH;
+        f->idle.reserve(all); /* room first: leaving one cannot fail then */
+        f->left.reserve(all);
+        e = cudaHostAlloc(&made, EACH * sizeof(tnc_fault), cudaHostAllocDefault);
+        for (int i = 0; !e && i < EACH; i++) f->idle.push_back((tnc_fault *)made + i);
+    }
+    for (tnc_fault *at : f->idle) memset(at, 0, sizeof *at);
+    return e;
+}
+static cudaError_t backend_take_fault(int32_t device, uint64_t owner) {
+    backend_faults &f = backend_faults_of(device);
+    try {
+        cudaError_t e = cudaSuccess;
+        if (!f.of.count(owner) && f.idle.empty() && (e = backend_more_faults(&f)) != cudaSuccess)
+            return e;
+        backend_faults::place &p = f.of[owner];
+        if (p.contexts++) return cudaSuccess;
+        p.at = f.idle.back();
+        f.idle.pop_back();
+    } catch (const std::bad_alloc &) {
+        return cudaErrorMemoryAllocation;
+    }
+    return cudaSuccess;
+}
+static void backend_close(int32_t device, uint64_t owner) {
+    std::lock_guard<std::mutex> hold(backend_lock);
+    backend_faults &f = backend_faults_of(device);
+    backend_faults::place &p = f.of[owner];
+    if (--p.contexts) return;
+    f.left.push_back(p.at);
+    f.of.erase(owner);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* Nothing: whether it can be launched says whether the module has code for a device. */
+static __global__ void backend_nothing() {}
+
+/* What does not depend on the context. */
+static cudaError_t backend_begin(int32_t device) {
+    tnc_device *d = &backend_devices[device];
+    cudaFuncAttributes a;
+    cudaError_t e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
+    if (!e) e = cudaFuncGetAttributes(&a, (const void *)backend_nothing);
+    if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
+    d->open = !e;
+    return e;
+}
+static bool backend_has_no_code(int32_t device, char *why, size_t room) {
+    cudaDeviceProp p;
+    (void)cudaGetLastError(); /* nothing is broken */
+    memset(&p, 0, sizeof p);
+    (void)cudaGetDeviceProperties(&p, device);
+    snprintf(why, room, "the backend was compiled without code for compute capability %d.%d",
+             p.major, p.minor);
+    return false;
+}
+
+static bool backend_open(int32_t device, uint64_t owner, char *why, size_t room) {
     std::lock_guard<std::mutex> hold(backend_lock);
     tnc_device *d = &backend_devices[device];
-    tnc_fault *fault = NULL;
-    cudaError_t e;
-    if (d->fault) return true;
-    e = cudaSetDevice(device);
-    if (!e) e = cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, device);
-    if (!e) e = cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking);
-    if (!e) e = cudaHostAlloc((void **)&fault, TNC_OWNERS * sizeof *fault, cudaHostAllocDefault);
-    if (e) return backend_failed(e, why, room);
-    memset(fault, 0, TNC_OWNERS * sizeof *fault);
-    d->fault = fault;
-    return true;
+    cudaError_t e = cudaSetDevice(device);
+    if (!e && !d->open) e = backend_begin(device);
+    if (!e) e = backend_take_fault(device, owner);
+    if (e == cudaErrorNoKernelImageForDevice || e == cudaErrorInvalidDeviceFunction)
+        return backend_has_no_code(device, why, room);
+    return !e || backend_failed(e, why, room);
 }
 
 TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *why, size_t room) {
@@ -66,10 +149,10 @@ TNC_PRIV bool tnc_waited(int32_t device, cudaError_t e, tn_fault *fault, char *w
     if (!e) e = (cudaError_t)d->broken.load();
     if (!e) e = cudaGetLastError();
     if (e) return backend_failed(e, why, room);
+    tnc_fault *told = tnc_fault_of(device, fault->owner);
     std::lock_guard<std::mutex> hold(backend_lock); /* one of several threads tells a fault */
-    tnc_fault *told = tnc_fault_of(d, fault->owner);
     const uint64_t ticket = __atomic_load_n(&told->ticket, __ATOMIC_ACQUIRE);
-    if (!ticket || tnc_owner(ticket) != fault->owner) return true;
+    if (!ticket) return true;
     fault->ticket = ticket;
     fault->value = (int64_t)told->value;
     fault->bound = (int64_t)told->bound;
@@ -104,7 +187,7 @@ static void backend_properties(int32_t device, tn_device_properties *to) {
     to->runtime = runtime;
     to->memory = (int64_t)p.totalGlobalMem;
     to->cache = p.l2CacheSize;
-    if (!backend_devices[device].fault || cudaSetDevice(device)) return;
+    if (!backend_devices[device].open || cudaSetDevice(device)) return;
     if (!cudaMemGetInfo(&left, &all)) to->left = (int64_t)left;
 }
 
@@ -194,6 +277,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.host_free = tnc_host_free;
     cuda.properties = backend_properties;
     cuda.streams = tnc_streams();
+    cuda.close = backend_close;
     return &cuda;
 }
 

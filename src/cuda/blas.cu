@@ -99,8 +99,10 @@ static std::mutex blas_lock; /* of all below, and of a descriptor's bias until i
 /* --- in emulation ----------------------------------------------------------------------------- */
 
 /* The call taken literally, in double: tests see strides, transpositions, leading dimensions. */
-__global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
+__global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes, char *workspace,
+                               int64_t room) {
     const int dtype = (int)c.dtype;
+    for (int64_t i = TNC_FIRST(); i < room; i += TNC_STEP()) workspace[i] = 0;
     for (int64_t i = TNC_FIRST(); i < c.m * c.n * c.batches; i += TNC_STEP()) {
         const int64_t r = i % c.m, q = i / c.m % c.n, batch = i / c.m / c.n;
         double sum = 0;
@@ -119,12 +121,14 @@ __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes) {
 }
 struct blas_plan {
     tnc_blas_call call;
+    int64_t workspace; /* bytes */
     bool usable;
 };
 /* Whether it is there. */
 static bool blas_handle(int64_t) { return emu_number("EMU_BLAS", 0) != 0; }
 static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
     p->call = *c;
+    p->workspace = 64;
     return true;
 }
 static void blas_drop(blas_plan *p) { memset(p, 0, sizeof *p); }
@@ -230,6 +234,7 @@ enum { BLAS_A, BLAS_B, BLAS_C, BLAS_D, BLAS_SIDES };
 struct blas_plan {
     blas_opaque_t desc, layout[BLAS_SIDES];
     blas_heuristic best;
+    int64_t workspace; /* bytes */
     bool usable;
 };
 
@@ -290,6 +295,7 @@ static bool blas_choose(blas_plan *p, const tnc_blas_call *c) {
                                       prefer, 1, &p->best, &found) &&
          found == 1 && p->best.state == 0;
     if (prefer) blas.MatmulPreferenceDestroy(prefer);
+    p->workspace = (int64_t)p->best.workspace;
     return ok;
 }
 static void blas_drop(blas_plan *p) {
@@ -337,8 +343,8 @@ static void blas_forget(void) {
         i = blas_plans->erase(i);
     }
 }
-/* The call's plan, made if it is new; NULL: it has none. What prepare found, run finds as well:
- * thousands of other calls would have to come between them. */
+/* The call's plan, made if it is new; NULL: it has none. Where other threads' calls have driven out
+ * the one that prepare found, run makes it anew, and it may want more workspace. */
 static blas_plan *blas_plan_of(const tnc_blas_call *c) {
     try {
         if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_kept, blas_less>;
@@ -358,11 +364,17 @@ static blas_plan *blas_plan_of(const tnc_blas_call *c) {
     }
 }
 
+/* Whether prepare has asked for as much workspace as the plan wants now. */
+static bool blas_has_room(const tn_frame *f, const blas_plan *p) {
+    return p->workspace <= (int64_t)f->scratch_bytes;
+}
 #ifdef TNC_EMULATED
 static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     std::lock_guard<std::mutex> hold(blas_lock);
-    *bytes = 0;
-    if (!blas_plan_of(c)) return false;
+    blas_plan *p = blas_plan_of(c);
+    if (!p) return false;
+    *bytes = p->workspace;
+    if (emu_number("EMU_BLAS", 0) == 3) p->workspace += 64;
     if ((int64_t)blas_plans->size() > blas_most())
         emu_stop("%lld plans of products are kept", (long long)blas_plans->size());
     if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
@@ -373,9 +385,9 @@ static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
 static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
-    if (!p) return false;
+    if (!p || !blas_has_room(f, p)) return false;
     TNC_LAUNCH_PLAIN(tnc_blas_loops, tnc_blocks(c->m * c->n * c->batches, 128), 128, tnc_stream(f),
-                     p->call, *d, tnc_dtype_bytes((int)c->dtype));
+                     p->call, *d, tnc_dtype_bytes((int)c->dtype), (char *)f->scratch, p->workspace);
     return emu_number("EMU_BLAS", 0) != 2; /* 2: refuses what it took */
 }
 #else
@@ -383,13 +395,13 @@ static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
     if (!p) return false;
-    *bytes = (int64_t)p->best.workspace;
+    *bytes = p->workspace;
     return true;
 }
 static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_data *d) {
     std::lock_guard<std::mutex> hold(blas_lock);
     const blas_plan *p = blas_plan_of(c);
-    if (!p || cudaSetDevice((int)c->device)) return false;
+    if (!p || !blas_has_room(f, p) || cudaSetDevice((int)c->device)) return false;
     const float alpha = (float)d->alpha, beta = (float)d->beta;
     const bool f64 = c->dtype == TN_F64;
     if (c->biased && blas.MatmulDescSetAttribute(p->desc, BLAS_DESC_BIAS, &d->bias, sizeof d->bias))
@@ -397,7 +409,7 @@ static bool blas_go(const tn_frame *f, const tnc_blas_call *c, const tnc_blas_da
     return !blas.Matmul(blas_handles[c->device], p->desc, f64 ? (const void *)&d->alpha : &alpha,
                         d->a, p->layout[BLAS_A], d->b, p->layout[BLAS_B],
                         f64 ? (const void *)&d->beta : &beta, d->c, p->layout[BLAS_C], d->d,
-                        p->layout[BLAS_D], &p->best.algorithm, f->scratch, p->best.workspace,
+                        p->layout[BLAS_D], &p->best.algorithm, f->scratch, (size_t)p->workspace,
                         tnc_stream(f));
 }
 #endif

@@ -51,7 +51,7 @@ union tnc_lasting {
 
 /* --- a device --------------------------------------------------------------------------------- */
 
-enum { TNC_DEVICES = 64, TNC_OWNERS = 16 };
+enum { TNC_DEVICES = 64 };
 /* Where kernels tell of an index out of range: host memory that both see. */
 struct tnc_fault {
     unsigned long long claim;                /* of the kernel that fills it: the first */
@@ -59,17 +59,13 @@ struct tnc_fault {
 };
 struct tnc_device {
     cudaStream_t stream; /* the device's own */
-    tnc_fault *fault;    /* TNC_OWNERS; NULL: the device was not opened yet */
+    bool open;
     int processors;
     std::atomic<int> broken; /* cudaError_t of what was refused first; 0: nothing */
 };
 TNC_PRIV tnc_device *tnc_device_at(int32_t device);
-/* Of the context with this number, and of every TNC_OWNERS-th other one. */
-static inline tnc_fault *tnc_fault_of(const tnc_device *d, uint64_t owner) {
-    return d->fault + owner % TNC_OWNERS;
-}
-/* The number of the context of a ticket (tn_fault). */
-static inline uint64_t tnc_owner(uint64_t ticket) { return ticket << 1 >> 41; }
+/* The place of a context that has opened the device; owner: its number. */
+TNC_PRIV tnc_fault *tnc_fault_of(int32_t device, uint64_t owner);
 /* Whether the CPU's bits count more than speed: TN_CUDA_EXACT=1 in the environment; in emulation
  * unless it is 0. Random numbers are then drawn by the host. */
 TNC_PRIV bool tnc_exact(void);

@@ -14,7 +14,8 @@ struct tnc_watch {
 /* For run, once a call. */
 static inline tnc_watch tnc_watch_of(const tn_frame *f) {
     const uint64_t ticket = tn_device_ticket(f);
-    const tnc_watch w = {tnc_fault_of(tnc_device_of(f), tnc_owner(ticket)), ticket};
+    const uint64_t owner = ticket >> TN_OWNER_BIT & TN_OWNER_MOST;
+    const tnc_watch w = {tnc_fault_of(tn_frame_device(f), owner), ticket};
     return w;
 }
 

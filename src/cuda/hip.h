@@ -40,11 +40,14 @@ typedef hipEvent_t cudaEvent_t;
 typedef hipGraph_t cudaGraph_t;
 typedef hipGraphExec_t cudaGraphExec_t;
 typedef hipDeviceProp_t cudaDeviceProp;
+typedef hipFuncAttributes cudaFuncAttributes;
 
 #define cudaSuccess hipSuccess
 #define cudaErrorMemoryAllocation hipErrorOutOfMemory
 #define cudaErrorNotReady hipErrorNotReady
 #define cudaErrorUnknown hipErrorUnknown
+#define cudaErrorNoKernelImageForDevice hipErrorNoBinaryForGpu
+#define cudaErrorInvalidDeviceFunction hipErrorInvalidDeviceFunction
 #define cudaErrorStreamCaptureUnsupported hipErrorStreamCaptureUnsupported
 #define cudaErrorCapturedEvent hipErrorCapturedEvent
 #define cudaDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
@@ -58,6 +61,7 @@ typedef hipDeviceProp_t cudaDeviceProp;
 #define cudaMemcpyDeviceToHost hipMemcpyDeviceToHost
 #define cudaMemcpyDeviceToDevice hipMemcpyDeviceToDevice
 
+#define cudaFuncGetAttributes hipFuncGetAttributes
 #define cudaGetErrorString hipGetErrorString
 #define cudaGetLastError hipGetLastError
 #define cudaPeekAtLastError hipPeekAtLastError

@@ -85,10 +85,10 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_median_take(tnc_median a) {
 /* --- host ------------------------------------------------------------------------------------- */
 
 static bool median_prepare(tn_frame *f) {
-    const int64_t n = tn_numel(f->in[0]);
+    const int64_t n = tn_numel(f->in[0]), lanes = tn_numel(f->out[0]);
     int64_t bytes;
-    if (!n || !tn_numel(f->out[0])) return true;
-    if (!tnc_order_bytes(1, n, &bytes))
+    if (!n || !lanes) return true;
+    if (!tnc_order_bytes(lanes, n / lanes, tnc_sort_bits(tn_dtype_of(f->in[0])), &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_device_scratch(f, bytes) != NULL;
 }
@@ -98,7 +98,7 @@ static void median_go(tn_frame *f, tnc_median a) {
     a.items = (tnc_item *)f->scratch;
     TNC_LAUNCH_PLAIN(tnc_median_keys, tnc_blocks(a.lanes.n * a.along.n, TNC_THREADS), TNC_THREADS,
                      s, a);
-    a.items = tnc_order(s, a.items, a.items + a.lanes.n * a.along.n, a.lanes.n, a.along.n);
+    a.items = tnc_order(s, a.items, a.lanes.n, a.along.n, tnc_sort_bits(a.dtype));
 #define MEDIAN_TAKE(E) TNC_LAUNCH_PLAIN((tnc_median_take<E>), blocks, TNC_THREADS, s, a)
     TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
 #undef MEDIAN_TAKE

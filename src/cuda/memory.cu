@@ -304,7 +304,7 @@ TNC_PRIV void tnc_trim(int32_t device) {
     tnc_host_trim();
     std::lock_guard<std::mutex> hold(c->lock);
     memory_look(c, true);
-    if (cudaSetDevice(device) == cudaSuccess && tnc_device_at(device)->fault)
+    if (cudaSetDevice(device) == cudaSuccess && tnc_device_at(device)->open)
         tnc_one_stream() ? cudaStreamSynchronize(tnc_device_at(device)->stream)
                          : cudaDeviceSynchronize();
     memory_release_idle(c);

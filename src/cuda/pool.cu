@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_max(tnc_pool v) {
         const tnc_pool_range rows = tnc_pool_inside(v.y, e.y), cols = tnc_pool_inside(v.x, e.x);
         const char *from = tnc_pool_plane(v.from, e);
         int64_t at = -1;
-        T best = 0;
+        T best = tnc_pool_least(v.from.dtype, T());
         for (int64_t r = rows.begin; r < rows.end; r++)
             for (int64_t c = cols.begin; c < cols.end; c++) {
                 const T z = tnc_load_real<T>(from + (y + r * v.y.dilation) * v.from.row +

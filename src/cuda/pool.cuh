@@ -56,6 +56,17 @@ TNC_FN tnc_pool_range tnc_pool_averaging(const tnc_pool_axis &a, int64_t i) {
     return r;
 }
 
+/* The maximum of a window without elements: the least number of the dtype. */
+TNC_FN float tnc_pool_least(int, float) { return -INFINITY; }
+TNC_FN double tnc_pool_least(int, double) { return -INFINITY; }
+TNC_FN int64_t tnc_pool_least(int dtype, int64_t) {
+    return dtype == TN_I64   ? INT64_MIN
+           : dtype == TN_I32 ? INT32_MIN
+           : dtype == TN_I16 ? INT16_MIN
+           : dtype == TN_I8  ? INT8_MIN
+                             : 0;
+}
+
 /* Integers wrap, and their quotient is cut off. */
 TNC_FN int64_t tnc_pool_quotient(uint64_t sum, double d) {
     const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX

@@ -87,9 +87,6 @@ TNC_FN tnc_pool_range tnc_places_range(const tnc_places &v, const tnc_places_ele
     if (w.begin >= a.n) w.begin = w.end = a.n - 1;
     return w;
 }
-TNC_FN void tnc_places_least(float *v) { *v = -INFINITY; }
-TNC_FN void tnc_places_least(double *v) { *v = -INFINITY; }
-TNC_FN void tnc_places_least(int64_t *v) { *v = INT64_MIN; }
 
 /* The first of equal elements, the last NaN. Between dilated elements a window may miss the input:
  * then the result is the least number, at the nearest place. */
@@ -102,8 +99,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_places_max(tnc_places v) {
         const char *from = tnc_places_plane(v.from, e);
         const int64_t *size = v.from.size, *step = v.from.step;
         int64_t place = (z.begin * size[1] + y.begin) * size[2] + x.begin;
-        T best;
-        tnc_places_least(&best);
+        T best = tnc_pool_least(v.from.dtype, T());
         if (z.begin < z.end && y.begin < y.end && x.begin < x.end)
             best = tnc_load_real<T>(
                 from + z.begin * step[0] + y.begin * step[1] + x.begin * step[2], v.from.dtype);

@@ -708,10 +708,11 @@ static void product_row_run(tn_frame *f) {
     int64_t bytes;
     of(&p, f);
     if (product_is_nothing(&p)) return;
-    const bool takes = tnc_blas_takes(f, &p, &bytes);
-    if (takes && tnc_blas_run(f, &p)) return;
+    if (tnc_blas_takes(f, &p, &bytes) && tnc_blas_run(f, &p)) return;
     const int way = product_way_of(&p, f);
-    if (takes) p.split = false; /* there is no room for sums; it is no vector */
+    /* Where prepare left it to a library there is no room for sums; then it is no vector. */
+    if (p.split && (!product_sums(&p, &bytes) || bytes > (int64_t)f->scratch_bytes))
+        p.split = false;
     p.sums = (char *)f->scratch;
     product_run(p, way, tnc_stream(f));
 }

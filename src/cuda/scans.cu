@@ -2,18 +2,27 @@
  * (ops/reduction/cumulative.c).
  *
  * Floats are chains in f64, each element rounded as it is written, so a thread has a line: where
- * lines lie side by side neighbours read neighbours; where a line's own elements do, a warp has 32
- * lines and takes 32 elements of each through shared memory, so that memory is read and written
- * side by side in any case. Integers may meet in any order: a long line is cut into tiles of 2048,
- * a block each, whose totals are scanned in between. */
+ * lines lie side by side neighbours read neighbours; where a line's own elements do, a block takes
+ * tiles of some lines through shared memory: one warp follows the chains while seven write the last
+ * tile and read the next, side by side in any case. Integers may meet in any order: a long line is
+ * cut into tiles of 2048, a block each, whose totals are scanned in between. */
 #include "families.cuh"
 #include "lines.cuh"
 
-enum { SCAN_TILE = 32, SCAN_THREADS = 256, SCAN_EACH = 8, SCAN_PIECE = SCAN_THREADS * SCAN_EACH };
+enum {
+    SCAN_LINES = 32, /* short lines of a block; each has 2^5 elements in a tile */
+    SCAN_LOG = 5,
+    SCAN_FEW = 2, /* long lines: a fourth of them, and four times as wide */
+    SCAN_THREADS = 256,
+    SCAN_EACH = 8,
+    SCAN_PIECE = SCAN_THREADS * SCAN_EACH
+};
 
 /* Tensors of the lines: 0 is the result, 1 the input, 2 the factor of a recurrence. */
 struct tnc_scan {
     tnc_lines l;
+    int32_t beside; /* lines of a block */
+    int32_t wide;   /* the logarithm of a tile's elements of one */
     bool reverse;   /* from the last element on */
     int64_t pieces; /* of a line of integers */
     int64_t *totals;
@@ -105,46 +114,76 @@ __global__ void __launch_bounds__(128) tnc_scan_columns(tnc_scan s) {
     }
 }
 
-/* Lines whose elements are neighbours: a warp has 32 lines, 32 elements of each at a time; thread t
- * loads and stores column t of the tile, and follows line t. */
+/* n elements of a line in a tile; `begins`: they are its first. */
+template <class Op, class A>
+TNC_FN void tnc_scan_follow(A *cell, const A *factor, int n, bool begins, A *state) {
+    A a = *state;
+    for (int k = 0; k < n; k += SCAN_EACH) {
+        A x[SCAN_EACH], by[SCAN_EACH];
+        TNC_UNROLL
+        for (int j = 0; j < SCAN_EACH; j++) {
+            x[j] = by[j] = Op::first();
+            if (k + j < n) x[j] = cell[k + j];
+            if (Op::factors && k + j < n && !(begins && k + j == 0)) by[j] = factor[k + j];
+        }
+        TNC_UNROLL
+        for (int j = 0; j < SCAN_EACH; j++) {
+            if (k + j >= n) break;
+            a = Op::step(a, x[j], by[j], begins && k + j == 0);
+            cell[k + j] = a;
+        }
+    }
+    *state = a;
+}
+/* Lines whose elements are neighbours: a block has some of them, and tiles of `wide` elements of
+ * each. Thread t of the first warp follows line t through a tile, while the other warps write what
+ * it has made of the last one and bring the next in its place. */
 template <class Op>
-__global__ void __launch_bounds__(TNC_WARP) tnc_scan_lines(tnc_scan s) {
+__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_lines(tnc_scan s) {
     typedef typename Op::A A;
     typedef tnc_scan_of<A> of;
-    TNC_SHARED(A, tile, SCAN_TILE * (SCAN_TILE + 1));
-    TNC_SHARED(A, factors, Op::factors ? SCAN_TILE * (SCAN_TILE + 1) : 1);
+    enum {
+        ROOM = SCAN_LINES * ((1 << (SCAN_LOG - Op::factors)) + 1), /* of a tile */
+        HELPERS = SCAN_THREADS - TNC_WARP
+    };
+    TNC_SHARED(A, tile, 2 * ROOM);
+    TNC_SHARED(A, factors, Op::factors ? 2 * ROOM : 1);
+    TNC_SHARED(char *, begin, SCAN_LINES * 3);
     const tnc_lines &l = s.l;
-    const int t = (int)threadIdx.x;
-    const int64_t y = l.in_step[0][0], x = l.in_step[1][0], f = l.in_step[2][0];
-    for (int64_t first = (int64_t)blockIdx.x * SCAN_TILE; first < l.lines;
-         first += (int64_t)gridDim.x * SCAN_TILE) {
-        const int64_t left = l.lines - first;
-        const int lines = left < SCAN_TILE ? (int)left : (int)SCAN_TILE;
+    const int t = (int)threadIdx.x, wide = 1 << s.wide;
+    const int64_t y = l.in_step[0][0], x = l.in_step[1][0], f = l.in_step[2][0],
+                  tiles = (l.n + wide - 1) / wide;
+    for (int64_t first = (int64_t)blockIdx.x * s.beside; first < l.lines;
+         first += (int64_t)gridDim.x * s.beside) {
+        const int lines = (int)(l.lines - first < s.beside ? l.lines - first : s.beside);
         A a = Op::first();
-        for (int64_t b = 0; b < l.n; b += SCAN_TILE) {
-            const int n = l.n - b < SCAN_TILE ? (int)(l.n - b) : (int)SCAN_TILE;
-            /* element k of the chain is i of the line */
-            const int64_t i = s.reverse ? l.n - 1 - (b + t) : b + t;
-            for (int r = 0; r < lines && t < n; r++) {
-                const int at = r * (SCAN_TILE + 1) + t;
-                tile[at] = of::get(tnc_line_at(l, 1, first + r) + i * x, l.dtype[1]);
-                if (Op::factors && b + t)
-                    factors[Op::factors ? at : 0] = of::get(
-                        tnc_line_at(l, 2, first + r) + (s.reverse ? i + 1 : i) * f, l.dtype[2]);
+        for (int i = t; i < 3 * lines; i += SCAN_THREADS)
+            begin[i] = tnc_line_at(l, i % 3, first + i / 3);
+        __syncthreads();
+        /* Step b: tile b is followed, tile b - 1 written, tile b + 1 read. */
+        for (int64_t b = -1; b <= tiles; b++) {
+            const int now = b & 1 ? (int)ROOM : 0, other = (int)ROOM - now;
+            if (t < lines && b >= 0 && b < tiles) {
+                const int64_t left = l.n - b * wide;
+                const int at = now + t * (wide + 1);
+                tnc_scan_follow<Op, A>(tile + at, factors + (Op::factors ? at : 0),
+                                       left < wide ? (int)left : wide, b == 0, &a);
             }
-            __syncwarp();
-            for (int k = 0; k < n && t < lines; k++) {
-                const int at = t * (SCAN_TILE + 1) + k;
-                A by = Op::first();
-                if (Op::factors && b + k) by = factors[Op::factors ? at : 0];
-                a = Op::step(a, tile[at], by, b + k == 0);
-                tile[at] = a;
+            for (int e = t - TNC_WARP; e >= 0 && e < lines << s.wide; e += HELPERS) {
+                const int r = e >> s.wide, c = e & (wide - 1), at = other + r * (wide + 1) + c;
+                const int64_t old = (b - 1) * wide + c, k = (b + 1) * wide + c;
+                /* element k of the chain is element i of the line */
+                const int64_t i = s.reverse ? l.n - 1 - k : k;
+                if (b >= 1 && old < l.n)
+                    of::put(begin[3 * r] + (s.reverse ? l.n - 1 - old : old) * y, l.dtype[0],
+                            tile[at]);
+                if (k >= l.n) continue;
+                tile[at] = of::get(begin[3 * r + 1] + i * x, l.dtype[1]);
+                if (Op::factors && k)
+                    factors[Op::factors ? at : 0] =
+                        of::get(begin[3 * r + 2] + (s.reverse ? i + 1 : i) * f, l.dtype[2]);
             }
-            __syncwarp();
-            for (int r = 0; r < lines && t < n; r++)
-                of::put(tnc_line_at(l, 0, first + r) + i * y, l.dtype[0],
-                        tile[r * (SCAN_TILE + 1) + t]);
-            __syncwarp();
+            __syncthreads();
         }
     }
 }
@@ -237,7 +276,7 @@ static bool scan_is_complex(const tnc_scan &s) {
 }
 /* Integers in lines of their own are scanned in pieces, unless lines are short. */
 static bool scan_in_pieces(const tnc_scan &s, bool columns) {
-    return !columns && tnc_reduce_compute(s.l.dtype[0]) == TN_I64 && s.l.n > SCAN_TILE;
+    return !columns && tnc_reduce_compute(s.l.dtype[0]) == TN_I64 && s.l.n > 1 << SCAN_LOG;
 }
 static bool scan_prepare(tn_frame *f, int64_t dim) {
     tnc_scan s;
@@ -249,11 +288,14 @@ static bool scan_prepare(tn_frame *f, int64_t dim) {
     return !n || tn_device_scratch(f, n) != NULL;
 }
 template <class Op>
-static void scan_chains(cudaStream_t stream, const tnc_scan &s, bool columns) {
+static void scan_chains(cudaStream_t stream, tnc_scan s, bool columns) {
+    const int few = s.l.n > 2 << SCAN_LOG ? SCAN_FEW : 0;
+    s.beside = SCAN_LINES >> few;
+    s.wide = SCAN_LOG + few - Op::factors;
     if (columns)
         TNC_LAUNCH_PLAIN((tnc_scan_columns<Op>), tnc_blocks(s.l.lines, 128), 128, stream, s);
     else
-        TNC_LAUNCH((tnc_scan_lines<Op>), tnc_blocks(s.l.lines, SCAN_TILE), TNC_WARP, stream, s);
+        TNC_LAUNCH((tnc_scan_lines<Op>), tnc_blocks(s.l.lines, s.beside), SCAN_THREADS, stream, s);
 }
 template <class Op>
 static void scan_pieces(cudaStream_t stream, const tnc_scan &s) {

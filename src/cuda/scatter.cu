@@ -263,22 +263,32 @@ __global__ void __launch_bounds__(TNC_THREADS)
 
 /* --- host ------------------------------------------------------------------------------------- */
 
+/* Bits of keys that decide: those of the result's bytes, which are all set in places that are left
+ * out. */
+static int scatter_bits(const tn_frame *f) {
+    const tn_operand out = tn_operand_of(f->out[0]);
+    int64_t span = out.bytes;
+    int bits = 0;
+    for (int d = 0; d < out.ndim; d++) span += (out.size[d] - 1) * out.stride[d] * out.bytes;
+    while (bits < 64 && span >> bits) bits++;
+    return bits;
+}
 /* The table of n places, `more` bytes, then items twice. */
 static bool scatter_scratch(tn_frame *f, int64_t n, int64_t more) {
     int64_t bytes, table;
     if (!n) return true;
-    if (!tnc_order_bytes(1, n, &bytes) || __builtin_mul_overflow(n, 8, &table) ||
+    if (!tnc_order_bytes(1, n, scatter_bits(f), &bytes) || __builtin_mul_overflow(n, 8, &table) ||
         __builtin_add_overflow(bytes, table + more + 16, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_device_scratch(f, bytes) != NULL;
 }
 /* Sorts the places; `more` as asked for. */
-static void scatter_sort(cudaStream_t s, tnc_scatter *a, int64_t more) {
+static void scatter_sort(const tn_frame *f, cudaStream_t s, tnc_scatter *a, int64_t more) {
     tnc_item *items = (tnc_item *)(((uintptr_t)(a->table + a->n) + (uintptr_t)more + 15) / 16 * 16);
     if (a->n < 2) return;
     TNC_LAUNCH_PLAIN(tnc_scatter_items, tnc_blocks(a->n, TNC_THREADS), TNC_THREADS, s, items,
                      a->table, a->n);
-    a->sorted = tnc_order(s, items, items + a->n, 1, a->n);
+    a->sorted = tnc_order(s, items, 1, a->n, scatter_bits(f));
 }
 
 static void scatter_set(cudaStream_t s, const tnc_scatter &a, int bytes) {
@@ -375,7 +385,7 @@ static bool scatter_plan(tn_frame *f, int64_t dim, tnc_scatter *to) {
     for (int i = 0; i < index.ndim; i++)
         tnc_plan_within(&p, index.size[i], i < src.ndim ? src.stride[i] * src.bytes : 0, 0, 0);
     a.place = tnc_far_of<1>(p);
-    scatter_sort(tnc_stream(f), &a, 0);
+    scatter_sort(f, tnc_stream(f), &a, 0);
     *to = a;
     return true;
 }
@@ -473,7 +483,7 @@ static void index_add_run(tn_frame *f) {
     a.each = p.numel;
     a.alpha = args->alpha;
     a.scales = args->alpha != 1;
-    scatter_sort(tnc_stream(f), &a, 0);
+    scatter_sort(f, tnc_stream(f), &a, 0);
     scatter_sum(tnc_stream(f), a, out.dtype);
 }
 
@@ -497,7 +507,7 @@ static void embedding_dense_backward_run(tn_frame *f) {
     a.rest = tnc_far_of<2>(p);
     a.each = out.size[1];
     a.mean = args->scale_grad_by_freq;
-    scatter_sort(tnc_stream(f), &a, 0);
+    scatter_sort(f, tnc_stream(f), &a, 0);
     scatter_sum(tnc_stream(f), a, out.dtype);
 }
 
@@ -571,7 +581,7 @@ static void index_put_run(tn_frame *f) {
     a = scatter_of(f, out, values, table.n);
     index_put_walks(&a, &plan, values, out);
     if (!a.each) return;
-    if (!index_put_once(f->in + 2, f->nin - 2)) scatter_sort(s, &a, more);
+    if (!index_put_once(f->in + 2, f->nin - 2)) scatter_sort(f, s, &a, more);
     if (args->accumulate)
         scatter_sum(s, a, out.dtype);
     else

@@ -79,7 +79,7 @@ static bool sort_lanes_prepare(tn_frame *f, int64_t dim) {
     const int64_t n = x.ndim ? x.size[tnc_dim(dim, x.ndim)] : 1;
     int64_t bytes;
     if (!tn_numel(f->out[0])) return true;
-    if (!tnc_order_bytes(x.numel / n, n, &bytes))
+    if (!tnc_order_bytes(x.numel / n, n, tnc_sort_bits(x.dtype), &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     return tn_device_scratch(f, bytes) != NULL;
 }
@@ -87,16 +87,15 @@ static void sort_lanes(tn_frame *f, tnc_sort a, bool all) {
     const cudaStream_t s = tnc_stream(f);
     const unsigned blocks = tnc_blocks(a.lanes.n * a.k, TNC_THREADS);
     const int bytes = tnc_dtype_bytes(a.dtype);
-    tnc_item *room;
+    const int bits = tnc_sort_bits(a.dtype);
     if (!tn_numel(f->out[0])) return;
     a.items = (tnc_item *)f->scratch;
-    room = a.items + a.lanes.n * a.n;
     TNC_LAUNCH_PLAIN(tnc_sort_keys, tnc_blocks(a.lanes.n * a.n, TNC_THREADS), TNC_THREADS, s, a);
     a.row = a.n;
     if (all)
-        a.items = tnc_order(s, a.items, room, a.lanes.n, a.n);
+        a.items = tnc_order(s, a.items, a.lanes.n, a.n, bits);
     else
-        a.items = tnc_order_first(s, a.items, room, a.lanes.n, a.n, a.k, &a.row);
+        a.items = tnc_order_first(s, a.items, a.lanes.n, a.n, a.k, bits, &a.row);
 #define SORT_FETCH(E) TNC_LAUNCH_PLAIN((tnc_sort_fetch<E>), blocks, TNC_THREADS, s, a)
     TNC_MOVED(bytes, SORT_FETCH)
 #undef SORT_FETCH

@@ -46,7 +46,6 @@ typedef struct tni_held {
     tni_ticket ticket;
 } tni_held;
 #define TNI_HELD_TICKET ((uint64_t)1 << 63) /* their numbers begin here */
-enum { TNI_TICKET_OWNER = 40 };             /* a ticket's bits from here on are its context's */
 /* A capture that a thread has begun: what it asks of a device becomes a part of a graph. */
 typedef struct tni_capture {
     struct tni_device *device;
@@ -64,7 +63,7 @@ typedef struct tni_device {
     uint32_t opened;                /* atomic */
     tni_wide tickets;               /* given out */
     tni_ticket ticket[TNI_TICKETS];
-    uint32_t held_lock;
+    uint32_t held_lock; /* of the list below, and of opening */
     tni_held *held; /* tickets of its graphs */
     struct tni_device *next;
     tn_stream own; /* where all goes that no other stream is current for */

@@ -78,6 +78,11 @@ TN_API tn_device_id tnp_set_default_device(tn_device_id device) {
     return tn_set_default_device_at(NULL, 0, device);
 }
 
+/* The number of d's context, as its tickets have it. */
+static uint64_t device_owner(const tni_device *d) {
+    return tni_load_relaxed(&d->tickets) >> TN_OWNER_BIT;
+}
+
 /* --- backends --------------------------------------------------------------------------------- */
 
 static bool device_has_streams(const tn_backend_streams *s) {
@@ -109,6 +114,11 @@ static const char *device_wrong(const tn_backend *k, const tni_device *d) {
     return count > DEVICES_MOST ? "there are too many devices" : NULL;
 }
 
+static void devices_at_end(tn_context *c) {
+    for (tni_device *d = tni_tensors(c)->devices; d; d = d->next)
+        if (d->backend->close && tni_load(&d->opened)) d->backend->close(d->index, device_owner(d));
+}
+
 TN_API bool tn_backend_add(const tn_backend *backend) {
     tni_block *b = tni_here();
     tni_device *made, **end;
@@ -134,7 +144,7 @@ TN_API bool tn_backend_add(const tn_backend *backend) {
         snprintf(made[i].name, sizeof made[i].name, "%s:%d", backend->kind, (int)i);
         made[i].backend = backend;
         made[i].index = i;
-        made[i].tickets = owner % (1u << 23) << TNI_TICKET_OWNER;
+        made[i].tickets = (owner & TN_OWNER_MOST) << TN_OWNER_BIT;
         made[i].own.context = b->context;
         made[i].own.device = &made[i];
         made[i].own.id = id + i;
@@ -142,6 +152,7 @@ TN_API bool tn_backend_add(const tn_backend *backend) {
     }
     while (*end) end = &(*end)->next;
     tni_store(end, made);
+    tni_context_at_end(b->context, devices_at_end);
     return true;
 }
 
@@ -157,11 +168,13 @@ TN_API bool tn_device_fallback(bool on) {
 
 TN_PRIV bool tni_device_open(tni_block *b, tni_device *d) {
     char why[DEVICE_WHY] = "";
+    bool ok;
     if (TNI_LIKELY(tni_load(&d->opened))) return true;
-    if (!d->backend->open(d->index, why, sizeof why))
-        return tni_error(b, TN_UNSUPPORTED, "%s cannot be used: %s", d->name, why);
-    tni_store(&d->opened, 1u);
-    return true;
+    tni_lock(&d->held_lock);
+    ok = d->opened || d->backend->open(d->index, device_owner(d), why, sizeof why);
+    if (ok) tni_store(&d->opened, 1u);
+    tni_unlock(&d->held_lock);
+    return ok || tni_error(b, TN_UNSUPPORTED, "%s cannot be used: %s", d->name, why);
 }
 
 static bool device_computes_nothing(tni_block *b, const tni_device *d) {
@@ -213,7 +226,7 @@ TN_PRIV tn_stream *tni_stream_now(const tni_block *b, tni_device *d) {
 
 TN_PRIV bool tni_device_wait_for(tni_block *b, tni_device *d, const tn_stream *s) {
     char why[DEVICE_WHY] = "";
-    tn_fault fault = {0, 0, 0, tni_load_relaxed(&d->tickets) >> TNI_TICKET_OWNER};
+    tn_fault fault = {0, 0, 0, device_owner(d)};
     bool ok;
     if (!tni_load(&d->opened)) return true;
     if (tni_state(b)->capture) return tni_capture_refuse(b, d);

@@ -60,7 +60,7 @@ __all__ = [
     "synchronize",
 ]
 _number = _cuda.number
-OutOfMemoryError = _C.OutOfMemoryError
+OutOfMemoryError = MemoryError  # what the library raises
 
 # --- devices --------------------------------------------------------------------------------------
 

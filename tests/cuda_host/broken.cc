@@ -89,6 +89,22 @@ static void probabilities_that_cannot_be_looked_at_are_refused() {
     REFUSED(tnp_bernoulli(x, NULL), TN_INTERNAL, "the device failed: unknown error");
 }
 
+/* A module without code for a GPU is told so before it launches anything; the CPU stays. */
+static void a_module_without_code_for_the_device_says_so() {
+    char why[200] = "";
+    const int64_t size = 3;
+    emu_settings().code = false;
+    tn_context_use(tn_context_new(NULL));
+    CHECK(tn_backend_add(tn_cuda_backend(why, sizeof why)));
+    cuda = tn_device("cuda:0");
+    REFUSED(full(3, 1), TN_UNSUPPORTED,
+            "cuda:0 cannot be used: the backend was compiled without code for compute capability "
+            "9.0");
+    CHECK(tnp_zeros(tn_ints_of(&size, 1), TN_F32, TN_CPU) != NULL);
+    emu_settings().code = true;
+    CHECK(full(3, 1) && tn_device_wait(cuda));
+}
+
 static const check_test tests[] = {
     ALONE_TEST(a_lost_device_is_no_lack_of_memory),
     ALONE_TEST(pinned_memory_of_a_lost_device_is_given_back),
@@ -96,6 +112,7 @@ static const check_test tests[] = {
     ALONE_TEST(numbers_that_did_not_come_up_are_told_at_the_next_wait),
     ALONE_TEST(a_mask_of_dropout_that_did_not_come_up_is_told_at_the_next_wait),
     ALONE_TEST(probabilities_that_cannot_be_looked_at_are_refused),
+    ALONE_TEST(a_module_without_code_for_the_device_says_so),
 };
 int main(int argc, char **argv) {
     (void)argc; /* arguments of other programs of this folder are no names of tests */

@@ -76,6 +76,7 @@ struct emu_options {
     bool sticky = emu_number("EMU_STICKY", 0) != 0;  /* a failed launch ends its device */
     int devices = (int)emu_number("EMU_DEVICES", 1); /* at most EMU_MOST_DEVICES */
     size_t bytes = (size_t)emu_number("EMU_BYTES", 1 << 30); /* of memory, each device */
+    bool code = true; /* false: the program has no code for these devices */
     long long fail = emu_number("EMU_FAIL", 0);              /* this call fails; 0: none */
     emu_kind fail_kind = kind_of(getenv("EMU_FAIL_KIND"));
     long long fallible = 0; /* calls of this kind up to now */
@@ -187,7 +188,9 @@ inline emu_file_list &emu_files() {
     X(cudaErrorMemoryAllocation, 2, "out of memory")                                              \
     X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                         \
     X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                               \
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                              \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                      \
+    X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")         \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                             \
     X(cudaErrorNotReady, 600, "device not ready")                                                 \
     X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")              \

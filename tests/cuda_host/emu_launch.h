@@ -24,6 +24,18 @@ inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute 
     return cudaSuccess;
 }
 
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs;
+};
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *kernel) {
+    emu_call call;
+    if (!kernel) return emu_error(cudaErrorInvalidDeviceFunction);
+    if (!emu_settings().code) return emu_error(cudaErrorNoKernelImageForDevice);
+    *a = {0, 0, 0, 1024, 0};
+    return cudaSuccess;
+}
+
 /* --- launches -------------------------------------------------------------------------------- */
 
 /* Whether a launch goes into the stream. One that fails leaves an error as CUDA does: EMU_STICKY=1
@@ -31,6 +43,10 @@ inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute 
 inline bool emu_launch_begins(emu_stream *s) {
     emu_counted.launches++;
     if (emu_state(s->device)) return false;
+    if (!emu_settings().code) {
+        emu_error(cudaErrorNoKernelImageForDevice);
+        return false;
+    }
     if (!emu_fails(EMU_LAUNCH)) return true;
     if (!emu_settings().sticky) {
         emu_error(cudaErrorLaunchOutOfResources);

@@ -110,6 +110,38 @@ static void contexts_of_one_device_tell_their_own_faults() {
     end(c);
 }
 
+/* However many there are, whether others have ended without a wait or never waited at all. */
+static void a_context_among_many_tells_its_own_fault() {
+    enum { MANY = 200 };
+    std::vector<tn_context *> idle;
+    for (int i = 0; i < MANY; i++) { /* ended, with a fault that nobody was told */
+        tn_context *c = begin();
+        TN_SCOPE {
+            CHECK(select_at("ended.c", i, up(floats({5, 6}, {2})), up(places({9}))));
+        }
+        CHECK_EQ(tn_device_memory(cuda).used, 0);
+        tn_context_use(NULL);
+        tn_context_free(c);
+    }
+    for (int i = 0; i < MANY; i++) {
+        idle.push_back(begin());
+        TN_SCOPE {
+            CHECK(select_at("idle.c", i, up(floats({5, 6}, {2})), up(places({7}))));
+        }
+        tn_context *c = begin();
+        TN_SCOPE {
+            CHECK(select_at("a.c", 3, up(floats({5, 6}, {2})), up(places({2}))));
+        }
+        TOLD("called at a.c:3: index 2 is out of range for size 2");
+        end(c);
+    }
+    for (int i = 0; i < MANY; i++) {
+        tn_context_use(idle[(size_t)i]);
+        TOLD("index 7 is out of range for size 2");
+        end(idle[(size_t)i]);
+    }
+}
+
 static void reading_tells_a_fault() {
     tn_context *c = begin();
     const int64_t mark = tn_scope_begin();
@@ -340,6 +372,7 @@ static void slices_of_every_width_are_taken() {
 static const check_test tests[] = {CHECK_TEST(an_index_out_of_range_is_told_at_the_next_wait),
                                    CHECK_TEST(the_first_of_several_is_told),
                                    CHECK_TEST(contexts_of_one_device_tell_their_own_faults),
+                                   CHECK_TEST(a_context_among_many_tells_its_own_fault),
                                    CHECK_TEST(reading_tells_a_fault),
                                    CHECK_TEST(a_copy_to_the_host_tells_a_fault),
                                    CHECK_TEST(nothing_is_read_of_a_tensor_without_elements),

@@ -55,6 +55,20 @@ static void devices_tell_what_they_are() {
     emu_settings().devices = 0;
     CHECK_EQ(cudaGetDeviceCount(&v), cudaErrorNoDevice);
 }
+static void a_program_without_code_launches_nothing() {
+    cudaFuncAttributes a;
+    const cudaStream_t s = new_stream();
+    CHECK_EQ(cudaFuncGetAttributes(&a, (const void *)add), cudaSuccess);
+    CHECK_EQ(a.maxThreadsPerBlock, 1024);
+    CHECK_EQ(cudaFuncGetAttributes(&a, NULL), cudaErrorInvalidDeviceFunction);
+    CHECK_EQ(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
+    emu_settings().code = false;
+    CHECK_EQ(cudaFuncGetAttributes(&a, (const void *)add), cudaErrorNoKernelImageForDevice);
+    CHECK_EQ(cudaGetLastError(), cudaErrorNoKernelImageForDevice);
+    TNC_LAUNCH(add, 1, 1, s, (int *)NULL, 1);
+    CHECK_EQ(cudaGetLastError(), cudaErrorNoKernelImageForDevice);
+    emu_settings().code = true;
+}
 static void the_current_device_is_the_threads_own() {
     emu_settings().devices = 2;
     int there = -1, here = -1;
@@ -565,6 +579,7 @@ static void stand_ins_of_libraries_run_in_the_streams_order() {
 static const check_test tests[] = {
     ALONE_TEST(settings_come_from_the_environment),
     ALONE_TEST(devices_tell_what_they_are),
+    ALONE_TEST(a_program_without_code_launches_nothing),
     ALONE_TEST(the_current_device_is_the_threads_own),
     ALONE_TEST(device_memory_is_nan_and_counted),
     ALONE_TEST(addresses_do_not_run_out),

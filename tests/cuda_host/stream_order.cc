@@ -97,6 +97,41 @@ static void memory_is_not_used_again_too_early(void) {
     tn_stream_free(s);
 }
 
+/* The same, where another context frees them and fills new ones, also in a stream of its own, and
+ * ends with work under way. */
+static void contexts_share_memory_in_the_order_of_streams(void) {
+    tn_stream *s = tn_stream_new(cuda, 0), *own = tn_stream_default(cuda);
+    tn_context *first = tn_context_current();
+    in_orders([&] {
+        char why[200] = "";
+        tn_context *other = tn_context_new(NULL);
+        tn_tensor *total = NULL;
+        tn_context_use(other);
+        CHECK(tn_backend_add(tn_cuda_backend(why, sizeof why)));
+        tn_stream *theirs = tn_stream_new(cuda, 0);
+        tn_context_use(first);
+        TN_STREAM(s) total = full(30, 40, 0, cuda);
+        for (int i = 0; i < 12; i++) {
+            tn_tensor *x = full(30, 40, i, cuda);
+            CHECK(tn_stream_wait_stream(s, own));
+            TN_STREAM(s) tnp_add_(total, x, 1);
+            tn_context_use(other);
+            tn_free(x);
+            tn_free(full(30, 40, 99, cuda)); /* would be x's memory */
+            TN_STREAM(theirs) tn_free(full(30, 40, 98, cuda));
+            tn_context_use(first);
+        }
+        tn_context_use(other);
+        TN_STREAM(theirs) full(30, 40, 97, cuda);
+        tn_context_use(first);
+        tn_context_free(other);
+        CHECK(tn_stream_synchronize(s));
+        TN_STREAM(s) CHECK(tn_item(sum(total)) == 66 * 1200);
+    });
+    CHECK(tn_device_wait(cuda) && tn_memory_trim() >= 0);
+    tn_stream_free(s);
+}
+
 static void memory_of_a_limit_is_waited_for(void) {
     tn_stream *s = tn_stream_new(cuda, 0), *own = tn_stream_default(cuda);
     TN_SCOPE {
@@ -224,6 +259,7 @@ int main(void) {
         CHECK_TEST(a_missing_wait_shows),
         CHECK_TEST(waits_and_events_make_an_order),
         CHECK_TEST(memory_is_not_used_again_too_early),
+        CHECK_TEST(contexts_share_memory_in_the_order_of_streams),
         CHECK_TEST(memory_of_a_limit_is_waited_for),
         CHECK_TEST(a_backward_in_several_streams_has_the_cpus_gradients),
         CHECK_TEST(copies_of_pinned_memory_go_into_a_stream),

@@ -25,6 +25,7 @@ static void end(tn_context *c) {
     tn_context_use(NULL);
     tn_context_free(c);
     CHECK_EQ(null_blocks, 0);
+    CHECK_EQ(null_opened, 0);
 }
 
 /* 0, 1, 2, .. as floats on a device. */
@@ -58,7 +59,8 @@ static void devices_are_found_by_kind_and_number(void) {
     end(c);
 }
 
-static bool never_opens(int32_t device, char *why, size_t room) {
+static bool never_opens(int32_t device, uint64_t owner, char *why, size_t room) {
+    (void)owner;
     snprintf(why, room, "driver %d is too old", (int)device + 7);
     return false;
 }

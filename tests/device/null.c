@@ -17,7 +17,8 @@ enum { DEVICES = ORDER_DEVICES, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 }
 
 int64_t null_blocks, null_fail_alloc = -1, null_fail_copy = -1;
 int64_t null_allocs, null_copies, null_kernels, null_foreign, null_kept, null_trims, null_pinned,
-    null_laters, null_waits, null_events, null_graphs, null_launches, null_refuse_graph;
+    null_laters, null_opened, null_waits, null_events, null_graphs, null_launches,
+    null_refuse_graph;
 const char *null_broken, *null_lost;
 
 /* --- memory: first fit in one range of addresses ---------------------------------------------- */
@@ -108,9 +109,11 @@ static void memory_spoil(int device, const block *of) {
     }
 }
 
-static bool null_open(int32_t device, char *why, size_t room) {
+static bool null_open(int32_t device, uint64_t owner, char *why, size_t room) {
     memory *m = &memories[device];
     void *base;
+    (void)owner;
+    null_opened += device < BARE;
     if (m->base) return true;
     base = mmap(NULL, ALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
@@ -119,6 +122,12 @@ static bool null_open(int32_t device, char *why, size_t room) {
     }
     m->base = (char *)base;
     return true;
+}
+
+static void null_close(int32_t device, uint64_t owner) {
+    (void)device;
+    (void)owner;
+    null_opened--;
 }
 
 /* What was freed and is not used by any stream any more. */
@@ -570,7 +579,8 @@ const tn_backend *tn_null_backend(void) {
                               null_host_alloc,
                               null_host_free,
                               null_properties,
-                              &null_streams};
+                              &null_streams,
+                              null_close};
     tn_device_row *rows;
     int32_t n = 1;
     if (null.rows) return &null;
@@ -591,8 +601,8 @@ const tn_backend *tn_null_backend(void) {
     return &null;
 }
 
-static bool bare_open(int32_t device, char *why, size_t room) {
-    return null_open(device + BARE, why, room);
+static bool bare_open(int32_t device, uint64_t owner, char *why, size_t room) {
+    return null_open(device + BARE, owner, why, room);
 }
 static void *bare_alloc(int32_t device, int64_t bytes, char *why, size_t room) {
     return null_alloc(device + BARE, bytes, why, room);
@@ -623,6 +633,7 @@ const tn_backend *tn_bare_backend(void) {
                                     bare_elements,
                                     bare_fill,
                                     null_wait,
+                                    NULL,
                                     NULL,
                                     NULL,
                                     NULL,

@@ -4,6 +4,7 @@
 #include "../../src/api/ops.h"
 #include "../check.h"
 
+#include <math.h>
 #include <pthread.h>
 
 static double at(tn_tensor *t, int64_t i) {
@@ -47,6 +48,26 @@ static void a_large_window_costs_what_it_covers(void) {
         CHECK_EQ(tn_size(y, 3), 4);
         CHECK(at(y, 0) == 2 && at(y, 3) == 2 && at(y, 4) == 7 && at(y, 7) == 7);
     }
+}
+
+/* As in torch: dilated windows may miss the input, and half of a kernel is not counted dilated. */
+static void a_window_without_elements_has_the_least_number(void) {
+    static const tn_dtype dtypes[] = {TN_F32, TN_I8, TN_U8, TN_I16, TN_I32, TN_I64};
+    static const double least[] = {-INFINITY, INT8_MIN, 0, INT16_MIN, INT32_MIN, (double)INT64_MIN};
+    for (int i = 0; i < 6; i++)
+        TN_SCOPE {
+            tn_tensor *x = tn_reshape(tn_arange(3, .dtype = dtypes[i]), TN_DIMS(1, 1, 3)), *y;
+            y = tn_max_pool2d(x, TN_DIMS(1, 2), .stride = TN_DIMS(1, 1), .padding = TN_DIMS(0, 1),
+                              .dilation = TN_DIMS(1, 4));
+            CHECK(tn_numel(y) == 1 && at(y, 0) == least[i]);
+            y = tn_max_pool2d_with_indices(x, TN_DIMS(1, 2), .stride = TN_DIMS(1, 1),
+                                           .padding = TN_DIMS(0, 1), .dilation = TN_DIMS(1, 4))
+                    .result;
+            CHECK(tn_numel(y) == 1 && at(y, 0) == least[i]);
+            CHECK(!tn_max_pool2d(x, TN_DIMS(1, 3), .stride = TN_DIMS(1, 1),
+                                 .padding = TN_DIMS(0, 2), .dilation = TN_DIMS(1, 3)));
+            CHECK_EQ(taken("padding 2 must be at most half of kernel size 3"), TN_INVALID);
+        }
 }
 
 static void a_window_of_too_many_places_is_refused(void) {
@@ -272,6 +293,7 @@ static void threads_may_register_at_once(void) {
 
 static const check_test tests[] = {
     CHECK_TEST(a_large_window_costs_what_it_covers),
+    CHECK_TEST(a_window_without_elements_has_the_least_number),
     CHECK_TEST(a_window_of_too_many_places_is_refused),
     CHECK_TEST(a_stride_beyond_the_input_costs_nothing),
     CHECK_TEST(sizes_that_overflow_are_refused),

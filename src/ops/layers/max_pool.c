@@ -43,31 +43,6 @@ static void pool_set_whole(tni_pool_job *j) {
 static int64_t pool_together(const tni_pool_job *j, int64_t q) {
     return q >= j->whole[0] && q < j->whole[1] ? j->whole[1] - q : 1;
 }
-static void pool_max(const tni_pool_job *j, int64_t plane) {
-    const tni_pool_shape *s = &j->s;
-    const char *from = (const char *)j->from + plane * s->h * s->w * j->size;
-    int64_t i = plane * s->oh * s->ow;
-    tni_pool_row r = {1, s->sw, 0, s->dw, 0, s->dh * s->w, 0, s->kw, j->bytes};
-    for (int64_t p = 0; p < s->oh; p++)
-        for (int64_t q = 0; q < s->ow; q += r.n, i += r.n) {
-            const int64_t at = pool_cut(s, p, q, &r);
-            r.n = pool_together(j, q);
-            j->row((char *)j->to + i * j->size,
-                   j->index_to ? (char *)j->index_to + i * (j->bytes ? 1 : 4) : NULL,
-                   from + at * j->size, &r);
-        }
-}
-/* Line (image, p) where channels lie innermost: a row is the channels of a window. */
-static void pool_line(const tni_pool_job *j, int64_t line) {
-    const tni_pool_shape *s = &j->s;
-    const int64_t c = s->planes;
-    const char *from = (const char *)j->from + line / s->oh * s->h * s->w * c * j->size;
-    tni_pool_row r = {c, 1, 0, s->dw * c, 0, s->dh * s->w * c, 0, s->kw, false};
-    for (int64_t q = 0; q < s->ow; q++) {
-        const int64_t at = pool_cut(s, line % s->oh, q, &r);
-        j->row((char *)j->to + (line * s->ow + q) * c * j->size, NULL, from + at * c * j->size, &r);
-    }
-}
 /* The kernel of integers. */
 static void pool_row_i64(void *to, void *index, const void *from, const tni_pool_row *r) {
     for (int64_t i = 0; i < r->n; i++) {
@@ -85,6 +60,32 @@ static void pool_row_i64(void *to, void *index, const void *from, const tni_pool
             ((uint8_t *)index)[i] = (uint8_t)at;
         else if (index)
             ((int32_t *)index)[i] = (int32_t)at;
+    }
+}
+static void pool_max(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    const char *from = (const char *)j->from + plane * s->h * s->w * j->size;
+    int64_t i = plane * s->oh * s->ow;
+    tni_pool_row r = {1, s->sw, 0, s->dw, 0, s->dh * s->w, 0, s->kw, j->bytes};
+    for (int64_t p = 0; p < s->oh; p++)
+        for (int64_t q = 0; q < s->ow; q += r.n, i += r.n) {
+            const int64_t at = pool_cut(s, p, q, &r);
+            r.n = pool_together(j, q);
+            j->row((char *)j->to + i * j->size,
+                   j->index_to ? (char *)j->index_to + i * (j->bytes ? 1 : 4) : NULL,
+                   from + at * j->size, &r);
+            if (!r.rows && j->row == pool_row_i64) ((int64_t *)j->to)[i] = j->least;
+        }
+}
+/* Line (image, p) where channels lie innermost: a row is the channels of a window. */
+static void pool_line(const tni_pool_job *j, int64_t line) {
+    const tni_pool_shape *s = &j->s;
+    const int64_t c = s->planes;
+    const char *from = (const char *)j->from + line / s->oh * s->h * s->w * c * j->size;
+    tni_pool_row r = {c, 1, 0, s->dw * c, 0, s->dh * s->w * c, 0, s->kw, false};
+    for (int64_t q = 0; q < s->ow; q++) {
+        const int64_t at = pool_cut(s, line % s->oh, q, &r);
+        j->row((char *)j->to + (line * s->ow + q) * c * j->size, NULL, from + at * c * j->size, &r);
     }
 }
 
@@ -182,6 +183,7 @@ static void max_pool2d_run(tn_frame *f) {
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
     j.index_to = f->nout > 1 ? tni_bytes_at(f->out[1]) : NULL; /* in a replay, too */
     j.size = compute == TN_F32 ? 4 : 8;
+    j.least = tni_pool_least(f->in[0]->dtype);
     j.plane = pool_max;
     pool_set_whole(&j);
     j.row = compute == TN_F32   ? TNI_K(kernels, max_pool_row_f32)

@@ -53,6 +53,7 @@ typedef struct tni_pool_job {
     void *index_to;
     const tni_pool_place *places; /* of uint8_t indices: 256 */
     int64_t size;                 /* of an element of maxima, in bytes */
+    int64_t least;                /* of whole numbers: the maximum of a window without elements */
     int64_t whole[2];             /* which windows of a row of maxima have all their columns */
     bool bytes, include_pad;
     double divisor; /* 0: by the count */
@@ -68,6 +69,15 @@ TN_PRIV bool tni_pool_by_lines(const tn_frame *f);
  * which it makes all channels; s.planes is their number. False: they are not. */
 TN_PRIV bool tni_pool_lines(tn_frame *f, tni_pool_job *j,
                             void (*line)(const tni_pool_job *j, int64_t line));
+
+/* The least number of an integer dtype, computed with as int64. */
+TNI_INLINE int64_t tni_pool_least(int dtype) {
+    return dtype == TN_I64   ? INT64_MIN
+           : dtype == TN_I32 ? INT32_MIN
+           : dtype == TN_I16 ? INT16_MIN
+           : dtype == TN_I8  ? INT8_MIN
+                             : 0;
+}
 
 /* Runs j over in[0], whose copy comes first in the scratch, into out[0]. */
 TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j);

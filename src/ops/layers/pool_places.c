@@ -168,7 +168,7 @@ static places_window places_at(const places_axis *a, int64_t p) {
     }
 PLACES(f32, float, -INFINITY)
 PLACES(f64, double, -INFINITY)
-PLACES(i64, int64_t, INT64_MIN)
+PLACES(i64, int64_t, pool->least)
 #undef PLACES
 
 static void places_run(tn_frame *f, places_job *j) {
@@ -186,6 +186,7 @@ static void places_run(tn_frame *f, places_job *j) {
     j->pool.s.ow = a[2].out;
     j->pool.s.kh = k[0] < INT32_MAX && k[1] < INT32_MAX ? k[0] * k[1] : INT32_MAX;
     j->pool.s.kw = k[2];
+    j->pool.least = tni_pool_least(f->in[0]->dtype);
     j->pool.plane = compute == TN_F32 ? places_f32 : compute == TN_F64 ? places_f64 : places_i64;
     TNI_PATH(pool_places);
     tni_pool_through(f, &j->pool);

@@ -7,7 +7,7 @@ TN_PRIV bool tni_pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride,
                              int64_t dilation, bool ceil_mode, int64_t *out) {
     /* room: how far the window may move. ceil_mode rounds the number of moves up. */
     const int64_t room = in + 2 * pad - dilation * (k - 1) - 1;
-    if (pad > ((k - 1) * dilation + 1) / 2)
+    if (pad > k / 2)
         return tn_fail(f, TN_INVALID, "padding %lld must be at most half of kernel size %lld",
                        (long long)pad, (long long)k);
     /* torch's formula; without room there is no window. */

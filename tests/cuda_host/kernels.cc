@@ -1,0 +1,163 @@
+/* kernels.cc - the CUDA backend in emulation, where sizes, dtypes or places that rows' samples do
+ * not have choose a kernel or its way: the CPU's bits. */
+#include "../../src/api/cuda.h"
+#include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
+#include "../check.h"
+#include "emulation.h"
+
+#include <math.h>
+#include <vector>
+
+static tn_device_id cuda;
+
+static tn_tensor *up(tn_tensor *x) { return tnp_to(x, cuda, TN_NO_DTYPE, false, false); }
+static bool same(tn_tensor *here, tn_tensor *there) {
+    tn_tensor *x = tnp_contiguous(here),
+              *y = tnp_contiguous(tnp_to(there, TN_CPU, TN_NO_DTYPE, false, false));
+    return x && y && tn_numel(x) == tn_numel(y) && tn_dtype_of(x) == tn_dtype_of(y) &&
+           memcmp(tn_data(x), tn_data(y),
+                  (size_t)(tn_numel(x) * (int64_t)tn_dtype_bytes(tn_dtype_of(x)))) == 0;
+}
+
+/* --- poolings --------------------------------------------------------------------------------- */
+
+/* Dilated windows that miss the input have the least number of their dtype. */
+static void windows_without_elements_have_the_least_number(void) {
+    static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_F16, TN_BF16, TN_I8,
+                                      TN_U8,  TN_I16, TN_I32, TN_I64};
+    static const double least[] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY,        INT8_MIN,
+                                   0,         INT16_MIN, INT32_MIN, (double)INT64_MIN};
+    const int64_t size[4] = {1, 2, 2, 3}, kernel[3] = {1, 1, 2}, pad[3] = {0, 0, 1},
+                  one[3] = {1, 1, 1}, dilation[3] = {1, 1, 4};
+    const tn_ints k = tn_ints_of(kernel + 1, 2), p = tn_ints_of(pad + 1, 2), s = tn_ints_of(one, 2),
+                  d = tn_ints_of(dilation + 1, 2);
+    for (int i = 0; i < 9; i++)
+        TN_SCOPE {
+            tn_tensor *x = tnp_reshape(tnp_arange(tn_int(12), dtypes[i], TN_CPU),
+                                       tn_ints_of(size, 4)),
+                      *y = tnp_max_pool2d(x, k, s, p, d, false);
+            double v[4] = {0};
+            CHECK(y && tn_numel(y) == 4 && tn_read_f64(y, v, 4));
+            CHECK(v[0] == least[i] && v[3] == least[i]);
+            CHECK(same(y, tnp_max_pool2d(up(x), k, s, p, d, false)));
+            const auto here = tnp_max_pool2d_with_indices(x, k, s, p, d, false),
+                       there = tnp_max_pool2d_with_indices(up(x), k, s, p, d, false);
+            CHECK(same(y, here.result) && same(y, there.result));
+            CHECK(same(here.indices, there.indices));
+            y = tnp_max_pool3d(x, tn_ints_of(kernel, 3), tn_ints_of(one, 3), tn_ints_of(pad, 3),
+                               tn_ints_of(dilation, 3), false);
+            CHECK(y && tn_read_f64(y, v, 4) && v[2] == least[i]);
+        }
+}
+
+/* --- sorts ------------------------------------------------------------------------------------ */
+
+/* Numbers with many that are equal, NaN, infinities and both zeros among them. */
+static tn_tensor *mixed(int64_t rows, int64_t n, tn_dtype dtype) {
+    std::vector<double> v((size_t)(rows * n));
+    const int64_t size[2] = {rows, n};
+    uint64_t seed = 77;
+    for (size_t i = 0; i < v.size(); i++) {
+        static const double special[] = {(double)NAN, INFINITY, -INFINITY, -0.0, 0.0};
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const int k = (int)(seed >> 40) % 1000;
+        v[i] = k < 10 && (dtype == TN_F32 || dtype == TN_F16) ? special[k % 5]
+               : k < 500                                      ? k % 7
+                         : (double)(int64_t)(seed >> 48) - 32768;
+    }
+    tn_tensor *wide = tn_from(v.data(), tn_ints_of(size, 2), TN_F64);
+    return tnp_to_dtype(wide, dtype, false, false);
+}
+/* Rows that are merged, and rows that are sorted by one digit, by two and by four. */
+static void rows_of_any_length_are_sorted(void) {
+    static const struct {
+        tn_dtype dtype;
+        int64_t rows, n;
+    } cases[] = {{TN_U8, 3, 2049},  {TN_I8, 1, 5000},   {TN_BOOL, 2, 4096}, {TN_I16, 2, 4111},
+                 {TN_F16, 1, 6145}, {TN_BF16, 1, 9000}, {TN_F32, 1, 33001}, {TN_I32, 1, 17000},
+                 {TN_I64, 1, 4500}, {TN_F64, 2, 2500},  {TN_F32, 2, 3000}};
+    for (const auto &z : cases)
+        for (int down = 0; down < 2; down++)
+            TN_SCOPE {
+                tn_tensor *x = mixed(z.rows, z.n, z.dtype);
+                const auto here = tnp_sort(x, -1, down), there = tnp_sort(up(x), -1, down);
+                CHECK(same(here.values, there.values) && same(here.indices, there.indices));
+                if (down || z.dtype == TN_BOOL) continue;
+                const auto mode = tnp_mode(x, -1, false), found = tnp_mode(up(x), -1, false);
+                CHECK(same(mode.values, found.values) && same(mode.indices, found.indices));
+                const auto most = tnp_topk(x, z.n - 5, -1, true, true),
+                           least = tnp_topk(up(x), z.n - 5, -1, true, true);
+                CHECK(same(most.values, least.values) && same(most.indices, least.indices));
+            }
+}
+/* Additions to 300 places and to 70; a wrong one is left out, and told. */
+static void additions_of_many_places_keep_their_order(void) {
+    for (int i = 0; i < 2; i++)
+        TN_SCOPE {
+            const int64_t n = 9001, size = i ? 70 : 300;
+            tn_tensor *x = tnp_randn(tn_ints_of(&n, 1), NULL, TN_F32, TN_CPU),
+                      *to = tnp_zeros(tn_ints_of(&size, 1), TN_F32, TN_CPU),
+                      *k = tnp_randint_low(0, size, tn_ints_of(&n, 1), NULL, TN_I64, TN_CPU), *y;
+            CHECK(same(tnp_index_add(to, 0, k, x, 1), tnp_index_add(up(to), 0, up(k), up(x), 1)));
+            CHECK(same(tnp_scatter_add(to, 0, k, x), tnp_scatter_add(up(to), 0, up(k), up(x))));
+            std::vector<int64_t> wrong((size_t)n);
+            std::vector<float> zero((size_t)n);
+            tn_error_info e;
+            CHECK(tn_read_f32(x, zero.data(), n));
+            memcpy(wrong.data(), tn_data(k), (size_t)n * sizeof wrong[0]);
+            for (size_t p = 0; p < 99; p++) {
+                zero[7 * p] = 0;
+                wrong[7 * p] = size + 5;
+            }
+            y = tnp_scatter_add(up(to), 0, up(tn_from(wrong.data(), tn_ints_of(&n, 1), TN_I64)),
+                                up(x));
+            CHECK(!tn_device_wait(cuda) && tn_error_take(&e) && e.code == TN_INDEX);
+            x = tn_from(zero.data(), tn_ints_of(&n, 1), TN_F32);
+            CHECK(same(tnp_scatter_add(to, 0, k, x), y));
+        }
+}
+
+/* --- scans ------------------------------------------------------------------------------------ */
+
+/* Lines of one tile, of several, and more lines than a block has; along either dimension. */
+static void lines_of_any_length_are_scanned(void) {
+    static const int64_t sizes[][2] = {{1, 1}, {35, 31}, {33, 64}, {3, 65}, {9, 128}, {17, 600}};
+    static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_F16, TN_C64, TN_I32};
+    for (const auto &size : sizes)
+        for (tn_dtype dtype : dtypes)
+            TN_SCOPE {
+                const tn_ints shape = tn_ints_of(size, 2);
+                tn_tensor *x = tnp_to_dtype(tnp_randn(shape, NULL, TN_F64, TN_CPU), dtype, false,
+                                            false),
+                          *w = tnp_to_dtype(tnp_rand(shape, NULL, TN_F64, TN_CPU), dtype, false,
+                                            false),
+                          *y = tnp_transpose(x, 0, 1);
+                for (int d = 0; d < 2; d++) {
+                    CHECK(same(tnp_cumsum(x, d, TN_NO_DTYPE), tnp_cumsum(up(x), d, TN_NO_DTYPE)));
+                    CHECK(same(tnp_cumprod(x, d, TN_NO_DTYPE), tnp_cumprod(up(x), d, TN_NO_DTYPE)));
+                    CHECK(same(tnp_cumsum(y, d, TN_NO_DTYPE),
+                               tnp_cumsum(tnp_transpose(up(x), 0, 1), d, TN_NO_DTYPE)));
+                    for (int back = 0; back < 2 && dtype != TN_I32; back++)
+                        CHECK(same(tnp_linear_recurrence(x, w, d, back),
+                                   tnp_linear_recurrence(up(x), up(w), d, back)));
+                }
+            }
+}
+
+int main(void) {
+    static const check_test tests[] = {
+        CHECK_TEST(windows_without_elements_have_the_least_number),
+        CHECK_TEST(rows_of_any_length_are_sorted),
+        CHECK_TEST(lines_of_any_length_are_scanned),
+        CHECK_TEST(additions_of_many_places_keep_their_order),
+    };
+    char why[200] = "";
+    const tn_backend *backend = tn_cuda_backend(why, sizeof why);
+    if (!backend || !tn_backend_add(backend)) {
+        printf("%s\n0 passed, 1 failed\n", why);
+        return 1;
+    }
+    cuda = tn_device("cuda:0");
+    return CHECK_MAIN(tests, 1, NULL);
+}
