@@ -22,11 +22,11 @@ globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "_utils", "accelerator", "amp", "ao", "array_api", "autograd",
-    "backends", "compiler", "cuda", "distributed", "distributions", "export", "func", "futures",
-    "fx", "hub", "jit", "legacy", "library", "linalg", "masked", "multiprocessing", "nested", "nn",
-    "onnx", "optim", "overrides", "profiler", "random", "return_types", "safetensors",
-    "serialization", "signal", "sparse", "special", "storage", "testing", "torch_version", "types",
-    "utils", "version",
+    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "func",
+    "futures", "fx", "hub", "jit", "legacy", "library", "linalg", "masked", "multiprocessing",
+    "nested", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types",
+    "safetensors", "serialization", "signal", "sparse", "special", "storage", "testing",
+    "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
     "vmap": "_vmap",

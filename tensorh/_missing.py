@@ -140,7 +140,7 @@ set_anomaly_enabled set_flush_denormal set_num_interop_threads
 # Spaces of which all comes or nothing, and why.
 _COMPILER = "left out on purpose: tensor.h records and replays calls in C, there is no compiler"
 WHOLE = {
-    "torch.cpu": "planned", "torch.profiler": "planned",
+    "torch.profiler": "planned",
     "torch.futures": "planned", "torch.multiprocessing": "planned", "torch.library": "planned",
     "torch.autograd.graph": "planned",
     "torch.autograd.profiler": "planned", "torch.nn.attention": "planned",
@@ -160,7 +160,7 @@ q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme rein
 resize_as resize_as_sparse_ slice_inverse solve sparse_resize_ sparse_resize_and_clear_ symeig
 to_mkldnn to_padded_tensor to_sparse_bsc to_sparse_bsr volatile xpu
 """
-_SPACES = "mps monitor cpu"
+_SPACES = "mps monitor"
 
 
 def reason(namespace, name):
