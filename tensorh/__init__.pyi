@@ -164,6 +164,7 @@ from ._functions.settings import get_deterministic_debug_mode as get_determinist
 from ._functions.settings import get_device as get_device
 from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 def get_include() -> _Any: ...
+from ._functions.settings import get_num_interop_threads as get_num_interop_threads
 from ._functions.settings import get_rng_state as get_rng_state
 from ._functions.reductions import gradient as gradient
 greater: _Any
@@ -181,6 +182,7 @@ from ._functions.indexing import index_fill as index_fill
 inf: _Any
 from ._functions.settings import initial_seed as initial_seed
 from ._functions.products import inner as inner
+from ._functions.settings import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
 from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
 from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
@@ -243,6 +245,7 @@ from ._functions.creation import scalar_tensor as scalar_tensor
 from ._functions.settings import seed as seed
 from ._functions.shapes import select_copy as select_copy
 from ._functions.shapes import select_scatter as select_scatter
+from ._functions.settings import set_anomaly_enabled as set_anomaly_enabled
 from .amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
 from .amp.autocast_mode import set_autocast_cpu_dtype as set_autocast_cpu_dtype
 from .amp.autocast_mode import set_autocast_cpu_enabled as set_autocast_cpu_enabled
@@ -252,6 +255,8 @@ from .amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from ._functions.settings import set_default_tensor_type as set_default_tensor_type
 from ._functions.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
+from ._functions.settings import set_flush_denormal as set_flush_denormal
+from ._functions.settings import set_num_interop_threads as set_num_interop_threads
 from ._functions.settings import set_printoptions as set_printoptions
 from ._functions.settings import set_rng_state as set_rng_state
 from ._functions.settings import set_warn_always as set_warn_always

@@ -75,14 +75,14 @@ static PyObject *py_raise_text(const char *message, PyObject **type) {
 }
 
 /* The class of each code: one of Python's, or a new one of this module, as _C.NAME and at a place
- * below torch, of a base of Python's. A code without a line is a RuntimeError. */
+ * below torch, a RuntimeError and of `base`. A code without a line is a RuntimeError. */
 static struct py_raise_class {
     tn_code code;
     const char *name, *place, *base; /* place NULL: the class is Python's */
     PyObject *type;
 } py_raise_classes[] = {
     {TN_INDEX, "IndexError", NULL, NULL, NULL},
-    {TN_MEMORY, "MemoryError", NULL, NULL, NULL},
+    {TN_MEMORY, "OutOfMemoryError", "OutOfMemoryError", "MemoryError", NULL},
     {TN_UNSUPPORTED, "NotImplementedError", NULL, NULL, NULL},
     {TN_FILE, "OSError", NULL, NULL, NULL},
     {TN_CANCELLED, "KeyboardInterrupt", NULL, NULL, NULL},
@@ -96,12 +96,15 @@ static bool py_raise_make(struct py_raise_class *c, PyObject *module, PyObject *
     char name[64];
     c->type = PyObject_GetAttrString(builtins, c->base ? c->base : c->name);
     if (!c->type || !c->place) return c->type != NULL;
-    PyObject *base = c->type;
+    PyObject *base = c->type, *bases = base == PyExc_RuntimeError
+                                           ? PyTuple_Pack(1, base)
+                                           : PyTuple_Pack(2, base, PyExc_RuntimeError);
     snprintf(name, sizeof name, "torch._C.%s", c->name);
-    c->type = PyErr_NewException(name, base, NULL);
+    c->type = bases ? PyErr_NewException(name, bases, NULL) : NULL;
+    Py_XDECREF(bases);
     Py_DECREF(base);
     return c->type && !PyModule_AddObjectRef(module, c->name, c->type) &&
-           py_place(module, c->place, strlen(c->place), c->type);
+           (!strchr(c->place, '.') || py_place(module, c->place, strlen(c->place), c->type));
 }
 
 PY_PRIV int py_errors_begin(PyObject *module) {

@@ -134,7 +134,41 @@ def get_float32_matmul_precision():
     return _settings["matmul"]
 
 
-_settings = {"deterministic": False, "warn_only": False, "warn_always": False, "matmul": "highest"}
+def set_flush_denormal(mode):
+    """False, and nothing changes: numbers below the smallest normal one are kept."""
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return False
+
+
+def get_num_interop_threads():
+    """1: one operator runs at a time, on get_num_threads() threads."""
+    return 1
+
+
+def set_num_interop_threads(n):
+    """Nothing changes: one operator runs at a time, on get_num_threads() threads."""
+    if not isinstance(n, int) or isinstance(n, bool):
+        raise TypeError(f"set_num_interop_threads expects an int, but got {type(n).__name__}")
+    if n < 1:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    """Backward stops at the first NaN, if both are true; see autograd.set_detect_anomaly."""
+    _settings["check_nan"] = bool(check_nan)
+    _C._set_anomaly(bool(mode and check_nan))
+
+
+def is_anomaly_check_nan_enabled():
+    """What set_anomaly_enabled was told last."""
+    return _settings["check_nan"]
+
+
+_settings = {
+    "deterministic": False, "warn_only": False, "warn_always": False, "matmul": "highest",
+    "check_nan": True,
+}  # fmt: skip
 
 
 @function

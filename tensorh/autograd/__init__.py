@@ -4,6 +4,7 @@ import warnings
 
 from .. import _C
 from .._C import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._functions.settings import set_anomaly_enabled
 from . import function, functional, grad_mode
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -40,7 +41,8 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode, check_nan=True):
-        self.prev = _C._set_anomaly(bool(mode and check_nan))
+        self.prev = _C.is_anomaly_enabled()
+        set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self):
         return None

@@ -60,7 +60,7 @@ __all__ = [
     "synchronize",
 ]
 _number = _cuda.number
-OutOfMemoryError = MemoryError  # what the library raises
+OutOfMemoryError = _C.OutOfMemoryError
 
 # --- devices --------------------------------------------------------------------------------------
 

@@ -426,3 +426,29 @@ def test_a_matrix_without_a_factor_is_torchs_error():
     assert th.linalg.cholesky_ex(a).info.tolist() == [0, 1]
     assert th.linalg.LinAlgError is th._C._LinAlgError and "LinAlgError" in dir(th.linalg)
     assert str(th.linalg.LinAlgError) == "<class 'torch._C._LinAlgError'>"
+
+
+def test_out_of_memory_is_caught_by_each_of_its_names():
+    for kind in (th.OutOfMemoryError, th.cuda.OutOfMemoryError, MemoryError, RuntimeError):
+        with pytest.raises(kind, match="bytes"):
+            th.empty(2**55)
+    assert th.ones(2).tolist() == [1.0, 1.0]
+
+
+def test_settings_say_what_they_do():
+    assert th.get_num_interop_threads() == 1 and th.set_num_interop_threads(3) is None
+    assert not th.set_flush_denormal(True)
+    assert th.tensor([1e-323], dtype=th.float64).item() != 0
+    for f, bad, kind in (
+        (th.set_num_interop_threads, 0, RuntimeError),
+        (th.set_num_interop_threads, 1.0, TypeError),
+        (th.set_flush_denormal, 1, RuntimeError),
+    ):
+        with pytest.raises(kind, match="expects"):
+            f(bad)
+    th.set_anomaly_enabled(True, False)
+    assert not th.is_anomaly_enabled() and not th.is_anomaly_check_nan_enabled()
+    th.set_anomaly_enabled(True)
+    assert th.is_anomaly_enabled() and th.is_anomaly_check_nan_enabled()
+    th.set_anomaly_enabled(False)
+    assert not th.is_anomaly_enabled()
