@@ -10,6 +10,21 @@ TNI_EXTERN_C_BEGIN
 
 /* --- other shapes and strides over the same memory without a copy; and reshape --- */
 
+/* A view of the same memory without history: gradients do not flow through it to self.
+ *   schema  detach(Tensor(a) self) -> Tensor(a)
+ *   shapes  self (*) -> (*)
+ *   example tn_detach(x) */
+typedef struct tn_detach_args {
+    tn_tensor *self;
+    TNI_NAMED_OPTIONS
+} tn_detach_args;
+TN_USE_RESULT TN_API tn_tensor *tn_detach_at(const char *file, int line,
+    const tn_detach_args *args);
+TN_USE_RESULT TN_API tn_tensor *tnp_detach(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_detach(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_detach, .self = __VA_ARGS__))
+#endif
+
 /* The same elements with two dimensions exchanged. A view.
  *   schema  transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
  *   shapes  self (.., n, .., m, ..) -> (.., m, .., n, ..)
@@ -667,8 +682,8 @@ TN_USE_RESULT TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim);
 #define tn_unbind(...) TNI_CALL(tn_unbind, .self = __VA_ARGS__)
 #endif
 
-/* --- views by explicit strides, the history of views that were written, detach, and the
- * parts of complex numbers --- */
+/* --- views by explicit strides, the history of views that were written, and the parts of
+ * complex numbers --- */
 
 /* A view of self's memory, whatever self's shape: element `index` is at storage_offset +
  * sum(stride[i] * index[i]). self_stride and self_offset tell the gradient how self lay in that
@@ -740,21 +755,6 @@ TN_USE_RESULT TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tenso
 #define tn_as_strided_scatter(self_, src_, size_, ...) TNI_RESULT_OR_OUT(#__VA_ARGS__, \
     TNI_CALL(tn_as_strided_scatter, .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, \
     .self = self_, .src = src_, .size = size_, .stride = __VA_ARGS__))
-#endif
-
-/* A view of the same memory without history: gradients do not flow through it to self.
- *   schema  detach(Tensor(a) self) -> Tensor(a)
- *   shapes  self (*) -> (*)
- *   example tn_detach(x) */
-typedef struct tn_detach_args {
-    tn_tensor *self;
-    TNI_NAMED_OPTIONS
-} tn_detach_args;
-TN_USE_RESULT TN_API tn_tensor *tn_detach_at(const char *file, int line,
-    const tn_detach_args *args);
-TN_USE_RESULT TN_API tn_tensor *tnp_detach(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_detach(...) TNI_RESULT(tn_tensor, TNI_CALL(tn_detach, .self = __VA_ARGS__))
 #endif
 
 /* The real part, as a view; of a real tensor the tensor itself, as a view.

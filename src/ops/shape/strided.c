@@ -1,5 +1,7 @@
-/* strided.c - views by explicit strides, the history of views that were written, detach, and the
- * parts of complex numbers. */
+/* strided.c - views by explicit strides, the history of views that were written, and the parts of
+ * complex numbers.
+ *
+ * Cold: no loop over elements (base/cold_begin.inl). */
 #include "geometry.h"
 #include "../indexing/index.h"
 #include "../../call/arguments.h"
@@ -400,18 +402,7 @@ TN_OPERATOR(
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
-/* --- history and complex parts ---------------------------------------------------------------- */
-
-static bool detach_check(tn_frame *f) {
-    tni_geometry v;
-    tni_geometry_of(&v, f->in[0]);
-    return tni_announce_geometry(f, 0, &v);
-}
-/* A view of the same memory without history: gradients do not flow through it to self. */
-TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_detach(x)"), .check = detach_check,
-            .run = tni_run_nothing, .quick = tni_view_short, .grad = tn_grad_zero,
-            .sample = "(2,3) | ()")
+/* --- complex parts ---------------------------------------------------------------------------- */
 
 /* The view v of f->in[0] in elements of another dtype. */
 static bool complex_view(tn_frame *f, const tni_geometry *v, tn_dtype dtype) {

@@ -15,6 +15,17 @@ static void view_reshape_grad(tn_gradient *g) {
 /* The gradient of expand as it comes: the engine sums it to self's shape. */
 static void view_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
+static bool detach_check(tn_frame *f) {
+    tni_geometry v;
+    tni_geometry_of(&v, f->in[0]);
+    return tni_announce_geometry(f, 0, &v);
+}
+/* A view of the same memory without history: gradients do not flow through it to self. */
+TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_detach(x)"), .check = detach_check,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = tn_grad_zero,
+            .sample = "(2,3) | ()")
+
 /* --- order of dimensions ---------------------------------------------------------------------- */
 
 static bool transpose_check(tn_frame *f) {
