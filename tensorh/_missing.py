@@ -69,8 +69,7 @@ LEFT_OUT_OF = {
         (r"init", "skip_init stands in torch.nn.utils"),
     ),
     "torch.backends.cuda": (
-        (r"\w*(sdp|sdpa|attention|workspace_size|plan_cache)\w*|SDPAParams|cu(BLAS|FFT)\w*|"
-         r"preferred_\w+|\w*fp16\w*", "it belongs to torch's CUDA build"),
+        (r"\w*workspace_size|cuFFTPlanCacheAttr\w+", "it belongs to torch's CUDA build"),
     ),
     "torch.backends.cudnn": (
         (r"benchmark_limit|fp32_precision|is_acceptable|(set_)?flags|rnn|conv",

@@ -566,7 +566,7 @@ def test_wrong_calls_name_the_argument():
     ("cuda.gds", "CUDA"), ("nn.utils.init", "stands in"),
     ("utils.benchmark", "timeit"), ("utils.data.IterDataPipe", "deprecated"),
     ("utils.checkpoint.noop_context_fn", "inside"),
-    ("backends.cuda.sdp_kernel", "CUDA"), ("overrides.get_ignored_functions", "inside"),
+    ("backends.cuda.cublas_workspace_size", "CUDA"), ("overrides.get_ignored_functions", "inside"),
     ("nn.functional.native_layer_norm", "inside"),
 ])  # fmt: skip
 def test_names_that_are_missing_below_torch_say_so(path, text):

@@ -1,5 +1,6 @@
 """torch.nn.attention: which way scaled_dot_product_attention goes. Here there is one."""
 
+import contextlib
 import enum
 
 __all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "sdpa_kernel"]
@@ -17,23 +18,35 @@ class SDPBackend(enum.IntEnum):
     OVERRIDEABLE = 4
 
 
-class sdpa_kernel:
-    """A block, or a function, in which torch would go one of these ways; it changes nothing: all
-    ways give the same result here."""
+_enabled = {  # by torch.backends.cuda's word: what a program would allow; it changes nothing
+    name: True for name in ("cudnn", "flash", "mem_efficient", "math", "overrideable")
+}
+_WAYS = {
+    SDPBackend.CUDNN_ATTENTION: "cudnn",
+    SDPBackend.FLASH_ATTENTION: "flash",
+    SDPBackend.EFFICIENT_ATTENTION: "mem_efficient",
+    SDPBackend.MATH: "math",
+    SDPBackend.OVERRIDEABLE: "overrideable",
+}
 
-    def __init__(self, backends, set_priority=False):
-        backends = [backends] if isinstance(backends, SDPBackend) else list(backends)
-        if not backends or not all(isinstance(b, SDPBackend) for b in backends):
-            raise AssertionError(f"Backend must be an instance of SDPBackend: {backends}")
 
-    def __enter__(self):
-        return {}
-
-    def __exit__(self, *exc):
-        return None
-
-    def __call__(self, fn):
-        return fn
+@contextlib.contextmanager
+def sdpa_kernel(backends, set_priority=False):
+    """A block, or a function, in which torch would go one of these ways, as
+    torch.backends.cuda.flash_sdp_enabled and its like say; it changes nothing else: there is one
+    way here."""
+    if not isinstance(backends, (list, SDPBackend)):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+            + type(backends).__name__
+        )
+    backends = [backends] if isinstance(backends, SDPBackend) else backends
+    before = dict(_enabled)
+    _enabled.update({name: way in backends for way, name in _WAYS.items()})
+    try:
+        yield {}
+    finally:
+        _enabled.update(before)
 
 
 def __getattr__(name):

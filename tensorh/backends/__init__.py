@@ -24,7 +24,7 @@ class _Backend:
         """None."""
 
     def __getattr__(self, name):
-        from ._missing import error
+        from .._missing import error
 
         raise error(self.__name__, name)
 
@@ -45,34 +45,21 @@ class _WithFlags(_Backend):
             self.__dict__.update(before)
 
 
-class _Cuda(_Backend):
-    """The switches of GPUs, whose kernels are in a module of their own."""
-
-    def is_available(self):
-        """Whether there is a device."""
-        from . import cuda
-
-        return cuda.is_available()
-
-    def is_built(self):
-        """Whether the module with the kernels is there."""
-        from . import _cuda
-
-        return _cuda.path() is not None
-
-
 cudnn = _WithFlags("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
 mps = _Backend("mps")
 mkldnn = _WithFlags("mkldnn", enabled=False, deterministic=False, allow_tf32=True)
-cuda = _Cuda("cuda", matmul=_Backend("cuda.matmul", allow_tf32=False))
 mkl = _Backend("mkl")
 openmp = _Backend("openmp")
 
-for _one in (cudnn, mps, mkldnn, cuda, mkl, openmp):  # import torch.backends.cudnn as cudnn
+for _one in (cudnn, mps, mkldnn, mkl, openmp):  # import torch.backends.cudnn as cudnn
     _sys.modules[f"{__name__}.{_one.__name__.rpartition('.')[2]}"] = _one
 
 
 def __getattr__(name):
-    from ._missing import error
+    if name == "cuda":
+        import importlib
+
+        return importlib.import_module(".cuda", __name__)
+    from .._missing import error
 
     raise error("torch.backends", name)
