@@ -17661,12 +17661,20 @@ static tn_tensor *mha_causal(const mha_sizes *z, tn_tensor *like) {
     return mha_mask(tnp_triu(tnp_ones(tn_ints_of(size, 2), TN_BOOL, tn_device_of(like)), 1), like);
 }
 
+static bool mha_mask_is_known(const tn_tensor *mask, const char *name) {
+    return !mask || tn_dtype_of(mask) == TN_BOOL || tni_dtype_kind(tn_dtype_of(mask)) == 'f' ||
+           tni_nn_error(TN_TYPE, "only bool and floating types of %s are supported", name);
+}
+
 static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
                       tn_tensor *q, tn_tensor **mask) {
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
     char got[TN_MAX_DIMS * 22 + 40];
     *mask = NULL;
+    if (!mha_mask_is_known(a->key_padding_mask, "key_padding_mask") ||
+        !mha_mask_is_known(given, "attn_mask"))
+        return false;
     if (!given && a->is_causal)
         return tni_nn_error(TN_INVALID, "Need attn_mask if specifying the is_causal hint.");
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&

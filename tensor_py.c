@@ -698,6 +698,9 @@ PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const c
 #define PY_OVERLAP                                                                       \
     "unsupported operation: more than one element of the written-to tensor refers to a " \
     "single memory location. Please clone() the tensor before performing the operation."
+#define PY_SHARED                                                                               \
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer " \
+    "to a single memory location. Please clone() the tensor before performing the operation."
 #define PY_WRITTEN                                                                  \
     "one of the variables needed for gradient computation has been modified by an " \
     "inplace operation"
@@ -727,6 +730,8 @@ static const struct {
     {"only floating and complex tensors can require grad",
      "only Tensors of floating point and complex dtype can require gradients", false},
     {" overlaps itself; clone it first", PY_OVERLAP, false},
+    {" partly overlaps input ", PY_SHARED, false},
+    {" is also input * the operator reads while writing", PY_SHARED, false},
     {"out= does not support gradients, but an argument requires grad",
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",
@@ -851,18 +856,59 @@ static const char *py_raise_row(const char *from, char **to) {
     return from;
 }
 
+/* Messages in torch's words, which call dtypes by another name: Float is float32. */
+static bool py_raise_is_typed(const char *message) {
+    static const char *const said[] = {
+        "t be cast to the desired output type", "scalar type", "must have the same dtype, got",
+        "Index put requires the source",        "same dtype",  "same dtypes but"};
+    const char *line = strchr(message, '\n');
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *at = strstr(message, said[i]);
+        if (at && (!line || at < line)) return true;
+    }
+    return false;
+}
+
+/* The dtype whose name begins at `from`, as torch calls it. Returns the end of the name. */
+static const char *py_raise_dtype(const char *from, char **to) {
+    static const char *const names[][2] = {{"float32", "Float"},
+                                           {"float64", "Double"},
+                                           {"float16", "Half"},
+                                           {"bfloat16", "BFloat16"},
+                                           {"complex64", "ComplexFloat"},
+                                           {"uint8", "Byte"},
+                                           {"complex128", "ComplexDouble"},
+                                           {"int64", "Long"},
+                                           {"int32", "Int"},
+                                           {"int16", "Short"},
+                                           {"int8", "Char"},
+                                           {"bool", "Bool"}};
+    const size_t n = strspn(from, "_abcdefghijklmnopqrstuvwxyz0123456789");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i][0]) != n || memcmp(from, names[i][0], n)) continue;
+        *to += snprintf(*to, 16, "%s", names[i][1]);
+        return from + n;
+    }
+    memcpy(*to, from, n);
+    *to += n;
+    return from + n;
+}
+
 /* The message with Python's names of functions, behind torch's words; *type: its class. */
 static PyObject *py_raise_text(const char *message, PyObject **type) {
     char words[PY_WORDS], *text, *to;
     const size_t begin = py_words_of(message, words, sizeof words, type);
-    size_t room = begin + strlen(message) + 1;
-    /* room for the longest spelling of each name */
+    bool typed = py_raise_is_typed(message);
+    /* room for the longest spelling of each name; that of a dtype is at most a third longer */
+    size_t room = begin + strlen(message) * 3 / 2 + 16;
     for (const char *at = message; *at; at++)
         if (py_raise_calls(message, at)) room += PY_ROW_NAME;
     if (!(text = (char *)py_get(room, 1))) return PyErr_NoMemory();
     memcpy(text, words, begin);
     to = text + begin;
     for (const char *from = message; *from; from++) {
+        if (typed) from = py_raise_dtype(from, &to);
+        if (*from == '\n') typed = false;
         if (py_raise_calls(message, from)) from = py_raise_row(from, &to);
         if (!*from) break;
         if (py_raise_names(message, from))
@@ -3446,8 +3492,8 @@ static const char *const py_docs_comment[] = {
     "self == other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
     /* equal */
-    "Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,\n"
-    "not even itself.\n"
+    "Whether both tensors have the same size and elements, in the dtype common to both, as a 0-dim\n"
+    "bool. A NaN equals nothing, not even itself.\n"
     "self (*), other (*) -> bool ()",
     /* erf */
     "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.\n"
@@ -9383,8 +9429,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         if (!less) return py_raise(), false;
         v = made = tn_take(less);
     }
-    /* What is smaller may lie where it is written: x[1] = x[1][0], x[:] = x[0]. */
-    if (!x->nlists && tn_numel(v) < tn_numel(x->at) && tn_same_storage(v, x->at)) {
+    /* What is smaller may lie where it is written: x[1] = x[1][0], x[:] = x[0], x[mask] = x[0]. */
+    if (tn_numel(v) < (x->nlists ? 2 : tn_numel(x->at)) && tn_same_storage(v, x->at)) {
         tn_tensor *copy = tnp_clone(v, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
         if (made) tn_free(made);
         if (!copy) return py_raise(), false;

@@ -380,6 +380,8 @@ def _least_kept(values, shape, atol, rtol):
 def triangular_solve(input, *args, out=None, **kwargs):
     if out is None:
         return NotImplemented
+    if isinstance(out, Tensor):
+        raise TypeError("triangular_solve(): argument 'out' must be tuple of Tensors, not Tensor")
     r = _row("triangular_solve")(input, *args, **kwargs)
     from ._functions.dtypes import can_cast
 
@@ -442,9 +444,10 @@ def _is_dtype(a):
 
 
 def to_what(
-    *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None
+    *args, device=None, dtype=None, non_blocking=False, copy=None, memory_format=None, other=None
 ):  # fmt: skip
-    """(device, dtype, copy, memory_format) of the arguments of to(); None: they are no such."""
+    """(device, dtype, copy, memory_format) of the arguments of to(), copy None where it is not
+    given; None: they are no such."""
     args = list(args)
     if args and isinstance(args[0], Tensor) and other is None:
         other = args.pop(0)
@@ -463,7 +466,7 @@ def to_what(
         and not isinstance(device, bool)
         and (dtype is None or _is_dtype(dtype))
         and isinstance(non_blocking, bool)
-        and isinstance(copy, bool)
+        and isinstance(copy, (bool, type(None)))
         and isinstance(memory_format, (_C.memory_format, type(None)))
     ):
         return None
@@ -479,7 +482,7 @@ def to(input, *args, **kwargs):
         return NotImplemented
     device, dtype, copy, memory_format = what
     device = input.device if device is None else device
-    r = _row("to")(input, device, dtype or input.dtype, False, copy)
+    r = _row("to")(input, device, dtype or input.dtype, False, bool(copy))
     if memory_format is None or memory_format is _C.preserve_format:
         return r
     return contiguous(r, memory_format)
@@ -523,15 +526,14 @@ for _name in ("empty", "empty_like", "zeros_like", "ones_like", "full_like"):
 
 
 def _random_like(name):
-    def f(input, *, dtype=None, device=None, generator=None, requires_grad=False, **kwargs):
-        kwargs.pop("memory_format", None), kwargs.pop("layout", None)
-        if kwargs:
-            return NotImplemented
-        r = _row(name)(
-            input.shape, dtype=dtype or input.dtype,
-            device=input.device if device is None else device,
-            generator=generator,
-        )  # fmt: skip
+    def f(
+        input, *, dtype=None, device=None, generator=None, requires_grad=False, layout=None,
+        memory_format=_C.preserve_format,
+    ):  # fmt: skip
+        r = OVERLOADS["empty_like"](
+            input, dtype=dtype, device=device, memory_format=memory_format or _C.preserve_format
+        )
+        (r.uniform_ if name == "rand" else r.normal_)(generator=generator)
         return r.requires_grad_() if requires_grad else r
 
     f.__name__ = name + "_like"

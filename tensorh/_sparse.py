@@ -207,6 +207,10 @@ class _Sparse(Tensor):
         memo[id(self)] = other = make(
             _C._sparse_layout(self), parts, self.shape, _C._sparse_coalesced(self)
         )
+        if self.grad is not None:
+            import copy
+
+            other.grad = copy.deepcopy(self.grad, memo)
         return other.requires_grad_(self.requires_grad)
 
     def __reduce_ex__(self, protocol):

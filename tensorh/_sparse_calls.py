@@ -377,6 +377,8 @@ def _is_nonzero(self):
 @_call("zeros_like", "empty_like")
 def _zeros_like(self, *, dtype=None, layout=None, device=None, requires_grad=False,
                 pin_memory=False, memory_format=None):  # fmt: skip
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     if layout is _C.strided:
         return _C.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device,
                         requires_grad=requires_grad)  # fmt: skip

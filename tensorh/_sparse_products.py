@@ -129,6 +129,34 @@ hsmm, saddmm = hspmm, sspaddmm
 spmm = dsmm = _C.mm  # as torch's
 
 
+@_call("svd_lowrank")
+def _svd_lowrank(A, q=6, niter=2, M=None):
+    from ._functions.products import lowrank
+
+    adjoint = A.mH
+    if M is None:
+        return lowrank(A, 6 if q is None else q, niter, lambda X: A @ X, lambda X: adjoint @ X)
+    M = M.broadcast_to(A.shape)
+    return lowrank(A, 6 if q is None else q, niter, lambda X: A @ X - M @ X,
+                   lambda X: adjoint @ X - M.mH @ X)  # fmt: skip
+
+
+@_call("pca_lowrank")
+def _pca_lowrank(A, q=None, center=True, niter=2):
+    """Of A - 1 c, where c are the means of the columns; the difference is not formed."""
+    from ._functions.products import lowrank, pca_rank
+
+    if A.dim() != 2:
+        raise ValueError("pca_lowrank input is expected to be 2-dimensional tensor")
+    q = pca_rank(A, q, niter)
+    if not center:
+        return _svd_lowrank(A, q, niter)
+    adjoint, rows = A.mH, A.shape[0]
+    c = _C.mm(adjoint, _C.ones(rows, 1, dtype=A.dtype, device=A.device)).mH / rows
+    return lowrank(A, q, niter, lambda X: A @ X - c @ X,
+                   lambda X: adjoint @ X - c.mH @ X.sum(-2, keepdim=True))  # fmt: skip
+
+
 @_call("bmm")
 def _bmm(input, mat2, *, out=None):
     _no_out("bmm", out)

@@ -88,13 +88,13 @@ def norm(A: Tensor, ord=None, dim=None, keepdim=False, *, dtype=None):
     pair = several and len(dim) == 2
     if ord is not None and (pair or (dim is None and A.dim() == 2)):
         return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype)
-    if isinstance(ord, str):
-        return matrix_norm(A, ord, (-2, -1) if dim is None else (dim,), keepdim)  # an error
     if ord is not None and dim is None and A.dim() != 1:
         raise RuntimeError(
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
             f"Got {A.dim()}D."
         )
+    if isinstance(ord, str):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else (dim,), keepdim)  # an error
     return _norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 

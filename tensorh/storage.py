@@ -76,7 +76,16 @@ class _Copied:
         return self.clone()
 
     def __deepcopy__(self, memo):
-        return memo.setdefault(id(self), self.clone())
+        """Over the memory that the copies of its tensors have."""
+        from ._tensor import _copied
+
+        if id(self) not in memo:
+            t = (self if isinstance(self, UntypedStorage) else self._untyped_storage)._tensor
+            storage = UntypedStorage._of(_copied(t.detach(), memo, _C.Tensor))
+            if not isinstance(self, UntypedStorage):
+                storage = TypedStorage(wrap_storage=storage, dtype=self.dtype)
+            memo[id(self)] = storage
+        return memo[id(self)]
 
     def __sizeof__(self):
         return object.__sizeof__(self) + self.nbytes()

@@ -33,7 +33,7 @@ enum tn_forms {
     TN_INPLACE = 2,    /* name_(self, ...) writes into self. The written tensor may be the first
                           input itself, in a TN_POINTWISE row any input */
     TN_SHAPE_ONLY = 4, /* reads only shapes and dtypes, so a gradient may give it ghosts */
-    TN_ALIAS = 8,      /* in place, any input may be self itself, though there is no loop */
+    TN_ALIAS = 8,      /* in place, without a loop: any input may be self, or an element of it */
     TN_MOVES = 16,     /* run is made of copies and fills of whole tensors, which any device has, so
                           it needs no kernel there */
     TN_ACROSS = 32,    /* with TN_MOVES: inputs and result may be on different devices */

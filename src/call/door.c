@@ -378,6 +378,9 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
                 "%s is also input %d, which the operator reads while writing; clone it first", what,
                 i);
         }
+        /* One element of t is written with its own value there, whenever it is read. */
+        if (f->row->forms & TN_ALIAS && i < may && in->numel == 1 && in->dtype == t->dtype)
+            continue;
         /* Any other sharing of bytes is refused: an element might be read after it was written. */
         if (tni_overlap(t, in))
             return tn_fail(f, TN_INVALID, "%s partly overlaps input %d; clone one of them first",

@@ -62,21 +62,28 @@ static const tn_tensor *promote_misfit(tn_tensor *const *t, int i) {
     return t[i];
 }
 
+/* Fails, for two tensors that do not broadcast. */
+static bool promote_unlike(tn_frame *f, const tn_tensor *a, const tn_tensor *b) {
+    int i = a->ndim, k = b->ndim;
+    while (i-- > 0 && k-- > 0 && (a->size[i] == b->size[k] || a->size[i] == 1 || b->size[k] == 1))
+        ;
+    return tn_fail(f, TN_INVALID,
+                   "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                   "non-singleton dimension %d",
+                   (long long)a->size[i], (long long)b->size[k], i > k ? i : k);
+}
+
 TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n) {
     /* The first operand begins the shape; NULLs have no part in it. */
     bool first = true;
     for (int i = 0; i < n; i++) {
-        char a[128], b[128];
         if (!t[i]) continue;
         if (first) {
             s->ndim = t[i]->ndim;
             memcpy(s->size, t[i]->size, (size_t)s->ndim * sizeof *s->size);
             first = false;
         } else if (!tni_broadcast(s, t[i]->ndim, t[i]->size)) {
-            const tn_tensor *other = promote_misfit(t, i);
-            return tn_fail(f, TN_INVALID, "shapes %s and %s do not broadcast",
-                           tni_shape_text(a, sizeof a, other->ndim, other->size),
-                           tni_shape_text(b, sizeof b, t[i]->ndim, t[i]->size));
+            return promote_unlike(f, promote_misfit(t, i), t[i]);
         }
     }
     return true;
@@ -86,12 +93,10 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 static bool promote_from_0(tn_frame *f, double v, tn_dtype common) {
     const tni_dtype_info *d = tni_dtype((int)common);
-    if (v < 0)
-        return tn_fail(f, TN_INVALID, "lambda must be greater or equal to 0, but found to be %g.",
-                       v);
-    return v <= d->largest ||
-           tn_fail(f, TN_INVALID, "lambda must be in range [0, %g] for input dtype %s, found %g",
-                   d->largest, d->text, v);
+    return (v >= 0 && v <= d->largest) ||
+           tn_fail(f, TN_INVALID,
+                   "lambda must be in range [0, %g] for input dtype %s, but found %g", d->largest,
+                   d->text, v);
 }
 
 /* Number parameters must fit the computed type: no fraction where integers are (unless the row cuts

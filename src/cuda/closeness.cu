@@ -8,7 +8,7 @@
 
 struct tnc_closeness {
     double rtol, atol;
-    int dtype;
+    int dtype, from[2];    /* common to both inputs, and their own, which differ for equal alone */
     bool close, equal_nan; /* close: or exactly equal */
 };
 
@@ -39,7 +39,29 @@ TNC_FN bool tnc_close_integer(const tnc_closeness &c, int64_t x, int64_t y) {
     if (c.dtype == TN_BOOL) return c.atol + fabs(fma(c.rtol, (double)y, 0.0)) >= 1;
     return fabs((double)x - (double)y) <= c.atol + fma(fabs(c.rtol), fabs((double)y), 0.0);
 }
+template <int type>
+TNC_FN const char *tnc_close_by(char *unit, int to, const char *at, int from) {
+    typedef tnc_move<type> move;
+    move::store(unit, to, to, move::load(at, from, from));
+    return unit;
+}
+/* An element in the common dtype: at `at`, or made in `unit`. */
+TNC_FN const char *tnc_close_as(char *unit, int to, const char *at, int from) {
+    if (from == to) return at;
+    switch (to) {
+    case TN_C64: return tnc_close_by<TNC_C64>(unit, to, at, from);
+    case TN_C128: return tnc_close_by<TNC_C128>(unit, to, at, from);
+    case TN_F64: return tnc_close_by<TNC_F64>(unit, to, at, from);
+    case TN_F16:
+    case TN_BF16:
+    case TN_F32: return tnc_close_by<TNC_F32>(unit, to, at, from);
+    default: return tnc_close_by<TNC_I64>(unit, to, at, from);
+    }
+}
 TNC_FN bool tnc_close(const tnc_closeness &c, const char *x, const char *y) {
+    tnc_pair one, other;
+    x = tnc_close_as((char *)&one, c.dtype, x, c.from[0]);
+    y = tnc_close_as((char *)&other, c.dtype, y, c.from[1]);
     switch (c.dtype) {
     case TN_C64:
     case TN_C128:
@@ -109,7 +131,8 @@ static void closeness_all(tn_frame *f, const tnc_closeness &c, bool shaped) {
     });
 }
 static tnc_closeness closeness_of(const tn_frame *f, double rtol, double atol, bool equal_nan) {
-    tnc_closeness c = {rtol, atol, (int)tn_dtype_of(f->in[0]), true, equal_nan};
+    const tn_dtype x = tn_dtype_of(f->in[0]), y = tn_dtype_of(f->in[1]);
+    tnc_closeness c = {rtol, atol, (int)tn_promote(x, y), {(int)x, (int)y}, true, equal_nan};
     return c;
 }
 

@@ -518,8 +518,8 @@ static const char *const py_docs_comment[] = {
     "self == other; false if either is NaN.\n"
     "(*), (*) -> broadcast, bool",
     /* equal */
-    "Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,\n"
-    "not even itself.\n"
+    "Whether both tensors have the same size and elements, in the dtype common to both, as a 0-dim\n"
+    "bool. A NaN equals nothing, not even itself.\n"
     "self (*), other (*) -> bool ()",
     /* erf */
     "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.\n"

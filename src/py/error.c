@@ -50,18 +50,59 @@ static const char *py_raise_row(const char *from, char **to) {
     return from;
 }
 
+/* Messages in torch's words, which call dtypes by another name: Float is float32. */
+static bool py_raise_is_typed(const char *message) {
+    static const char *const said[] = {
+        "t be cast to the desired output type", "scalar type", "must have the same dtype, got",
+        "Index put requires the source",        "same dtype",  "same dtypes but"};
+    const char *line = strchr(message, '\n');
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *at = strstr(message, said[i]);
+        if (at && (!line || at < line)) return true;
+    }
+    return false;
+}
+
+/* The dtype whose name begins at `from`, as torch calls it. Returns the end of the name. */
+static const char *py_raise_dtype(const char *from, char **to) {
+    static const char *const names[][2] = {{"float32", "Float"},
+                                           {"float64", "Double"},
+                                           {"float16", "Half"},
+                                           {"bfloat16", "BFloat16"},
+                                           {"complex64", "ComplexFloat"},
+                                           {"uint8", "Byte"},
+                                           {"complex128", "ComplexDouble"},
+                                           {"int64", "Long"},
+                                           {"int32", "Int"},
+                                           {"int16", "Short"},
+                                           {"int8", "Char"},
+                                           {"bool", "Bool"}};
+    const size_t n = strspn(from, "_abcdefghijklmnopqrstuvwxyz0123456789");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i][0]) != n || memcmp(from, names[i][0], n)) continue;
+        *to += snprintf(*to, 16, "%s", names[i][1]);
+        return from + n;
+    }
+    memcpy(*to, from, n);
+    *to += n;
+    return from + n;
+}
+
 /* The message with Python's names of functions, behind torch's words; *type: its class. */
 static PyObject *py_raise_text(const char *message, PyObject **type) {
     char words[PY_WORDS], *text, *to;
     const size_t begin = py_words_of(message, words, sizeof words, type);
-    size_t room = begin + strlen(message) + 1;
-    /* room for the longest spelling of each name */
+    bool typed = py_raise_is_typed(message);
+    /* room for the longest spelling of each name; that of a dtype is at most a third longer */
+    size_t room = begin + strlen(message) * 3 / 2 + 16;
     for (const char *at = message; *at; at++)
         if (py_raise_calls(message, at)) room += PY_ROW_NAME;
     if (!(text = (char *)py_get(room, 1))) return PyErr_NoMemory();
     memcpy(text, words, begin);
     to = text + begin;
     for (const char *from = message; *from; from++) {
+        if (typed) from = py_raise_dtype(from, &to);
+        if (*from == '\n') typed = false;
         if (py_raise_calls(message, from)) from = py_raise_row(from, &to);
         if (!*from) break;
         if (py_raise_names(message, from))

@@ -413,8 +413,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         if (!less) return py_raise(), false;
         v = made = tn_take(less);
     }
-    /* What is smaller may lie where it is written: x[1] = x[1][0], x[:] = x[0]. */
-    if (!x->nlists && tn_numel(v) < tn_numel(x->at) && tn_same_storage(v, x->at)) {
+    /* What is smaller may lie where it is written: x[1] = x[1][0], x[:] = x[0], x[mask] = x[0]. */
+    if (tn_numel(v) < (x->nlists ? 2 : tn_numel(x->at)) && tn_same_storage(v, x->at)) {
         tn_tensor *copy = tnp_clone(v, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
         if (made) tn_free(made);
         if (!copy) return py_raise(), false;

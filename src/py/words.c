@@ -5,6 +5,9 @@
 #define PY_OVERLAP                                                                       \
     "unsupported operation: more than one element of the written-to tensor refers to a " \
     "single memory location. Please clone() the tensor before performing the operation."
+#define PY_SHARED                                                                               \
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer " \
+    "to a single memory location. Please clone() the tensor before performing the operation."
 #define PY_WRITTEN                                                                  \
     "one of the variables needed for gradient computation has been modified by an " \
     "inplace operation"
@@ -34,6 +37,8 @@ static const struct {
     {"only floating and complex tensors can require grad",
      "only Tensors of floating point and complex dtype can require gradients", false},
     {" overlaps itself; clone it first", PY_OVERLAP, false},
+    {" partly overlaps input ", PY_SHARED, false},
+    {" is also input * the operator reads while writing", PY_SHARED, false},
     {"out= does not support gradients, but an argument requires grad",
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",

@@ -48,7 +48,13 @@ class _LegacyMeta(type):
 
 def _legacy(name):
     """torch.FloatTensor and its like: of sizes or of data."""
-    return _LegacyMeta(name, (), {"dtype": _LEGACY[name], "__module__": "torch"})
+    made = _LegacyMeta(name, (), {"dtype": _LEGACY[name], "__module__": "torch"})
+
+    def refuse(cls):
+        raise TypeError(f"type 'torch.{name}' is not an acceptable base type")
+
+    made.__init_subclass__ = classmethod(refuse)
+    return made
 
 
 def _dtype_of(given):

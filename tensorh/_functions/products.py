@@ -25,6 +25,9 @@ def inner(input, other: Tensor):
     """Sums of products along the last dimensions."""
     if not input.dim() or not other.dim():
         return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError("inner() the last dimension must match on both input tensors but got "
+                           f"shapes {list(input.shape)} and {list(other.shape)}")  # fmt: skip
     return tensordot(input, other, ([-1], [-1]))
 
 
@@ -272,14 +275,21 @@ def cross(input, other: Tensor, dim=None):
     return along(input, other, dim=dim)
 
 
-def _basis(A, q, niter):
-    """An orthonormal basis near the range of A, by powers of A on random vectors: N. Halko, P. G.
-    Martinsson and J. A. Tropp, Finding structure with randomness, 2011, algorithm 4.4."""
-    Q = A @ _C.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
+def lowrank(A, q, niter, times, back):
+    """U, S and V of about the q largest singular values of a matrix like A; times(X) and back(X)
+    are its products, and those of its adjoint, with X. Its range is near that of powers of it on
+    random vectors: N. Halko, P. G. Martinsson and J. A. Tropp, Finding structure with randomness,
+    2011, algorithm 4.4."""
+    wide = A.shape[-2] < A.shape[-1]
+    if wide:
+        times, back = back, times
+    Q = times(_C.randn(min(A.shape[-2:]), q, dtype=A.dtype, device=A.device))
     Q = _orthonormal(Q)
     for _ in range(niter):
-        Q = _orthonormal(A @ _orthonormal(A.mH @ Q))
-    return Q
+        Q = _orthonormal(times(_orthonormal(back(Q))))
+    U, S, Vh = _C._spaces["linalg"]["svd"](back(Q).mH, full_matrices=False)
+    U, V = Q @ U, Vh.mH
+    return (V, S, U) if wide else (U, S, V)
 
 
 def _orthonormal(X):
@@ -291,17 +301,12 @@ def svd_lowrank(A: Tensor, q=6, niter=2, M: Tensor = None):
     """U, S and V of about the q largest singular values of A, or of A - M."""
     q = 6 if q is None else q
     A = A if M is None else A - M
-    wide = A.shape[-2] < A.shape[-1]
-    A = A.mH if wide else A
-    Q = _basis(A, q, niter)
-    U, S, Vh = _C._spaces["linalg"]["svd"](Q.mH @ A, full_matrices=False)
-    U, V = Q @ U, Vh.mH
-    return (V, S, U) if wide else (U, S, V)
+    adjoint = A.mH
+    return lowrank(A, q, niter, lambda X: A @ X, lambda X: adjoint @ X)
 
 
-@function
-def pca_lowrank(A: Tensor, q=None, center=True, niter=2):
-    """svd_lowrank of A, of whose columns the means are taken off."""
+def pca_rank(A, q, niter):
+    """q of pca_lowrank."""
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
@@ -309,6 +314,13 @@ def pca_lowrank(A: Tensor, q=None, center=True, niter=2):
                          f"{min(m, n)}")  # fmt: skip
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return q
+
+
+@function
+def pca_lowrank(A: Tensor, q=None, center=True, niter=2):
+    """svd_lowrank of A, of whose columns the means are taken off."""
+    q = pca_rank(A, q, niter)
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 

@@ -181,4 +181,7 @@ def get_device(input: Tensor):
 def apply_(self, callable):
     """Each element replaced by callable of it, a Python number."""
     values = [callable(x) for x in self.reshape(-1).tolist()]
+    for x in values:
+        if not hasattr(x, "__float__") and not isinstance(x, complex):
+            raise TypeError(f"must be real number, not {type(x).__name__}")
     return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))

@@ -334,8 +334,23 @@ def _check_block(i, t):
 def broadcast_tensors(*tensors):
     """The tensors expanded to one shape."""
     tensors = _tensors_of(tensors)
-    shape = broadcast_shapes(*[t.shape for t in tensors])
+    shape = tensors[0].shape if tensors else ()
+    for t in tensors[1:]:
+        shape = _two_shapes(shape, t.shape)
     return tuple(t.expand(shape) for t in tensors)
+
+
+def _two_shapes(a, b):
+    """The shape to which both broadcast."""
+    n = max(len(a), len(b))
+    a, b = (1,) * (n - len(a)) + tuple(a), (1,) * (n - len(b)) + tuple(b)
+    for d in reversed(range(n)):
+        if a[d] != b[d] and 1 not in (a[d], b[d]):
+            raise RuntimeError(
+                f"The size of tensor a ({a[d]}) must match the size of tensor b ({b[d]}) at "
+                f"non-singleton dimension {d}"
+            )
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
 
 
 def broadcast_shapes(*shapes):

@@ -12,7 +12,7 @@ def canonical_mask(mask, name, other, other_name, dtype, check_other=True):
     if mask is None:
         return None
     if mask.dtype is not _C.bool and not mask.is_floating_point():
-        raise RuntimeError(f"only bool and floating types of {name} are supported")
+        raise AssertionError(f"only bool and floating types of {name} are supported")
     if check_other and other is not None and mask.dtype is not other.dtype:
         warnings.warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both "
@@ -270,6 +270,8 @@ def init(
 
 
 def _check_call(self, query, key, value, padding, mask):
+    canonical_mask(padding, "key_padding_mask", None, "", query.dtype)
+    canonical_mask(mask, "attn_mask", None, "", query.dtype)
     _check_shapes(query, key, value, padding, mask, self.num_heads)
     _check_sizes(query, key, value, self.embed_dim, slice(None))
     if padding is not None and query.dim() == 3:

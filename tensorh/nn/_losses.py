@@ -19,9 +19,9 @@ def _reduction(size_average, reduce, reduction):
     return word
 
 
-def _known(reduction):
+def _known(reduction, what="valid"):
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+        raise ValueError(f"{reduction} is not {what}")
 
 
 def _reduce(loss, reduction):
@@ -194,7 +194,7 @@ def poisson_nll_loss(
 ):
     """exp(input) - target * input, or with log_input False input - target * log(input + eps)."""
     reduction = _reduction(size_average, reduce, reduction)
-    _known(reduction)
+    _known(reduction, "a valid value for reduction")
     return _C.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 

@@ -57,7 +57,7 @@ check("save, load", tn.equal(twin:parameters()[1], net:parameters()[1]):item() =
 check("results of a module", select("#", nn.LSTM(3, 2)(tn.ones({4, 3}))) == 3)
 
 local here = line() + 1
-refuses("shapes", function() local a = t + tn.ones({4}) return a end, "shapes (2, 3) and (4) do not broadcast", here)
+refuses("shapes", function() local a = t + tn.ones({4}) return a end, "size of tensor a (3) must match the size of tensor b (4)", here)
 refuses("an index", function() local a = t[7] return a end, "index 7 out of range", here + 1)
 refuses("no row", function() local a = t:nothing() return a end, "operator 'nothing' does not exist", here + 2)
 refuses("no keyword", function() local a = t:sum {dims = 1} return a end, "argument 'dims' does not exist", here + 3)

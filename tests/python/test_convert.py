@@ -553,6 +553,17 @@ def test_deepcopy_keeps_that_memory_is_shared():
     assert apart[1].tolist() == [3, 4, 5]
 
 
+def test_deepcopy_of_storages_and_of_sparse_gradients():
+    a = torch.arange(6.0)
+    x, (s, u), y = copy.deepcopy([a, [a.storage(), a.untyped_storage()], a[2:]])
+    x.add_(1)
+    assert list(s) == x.tolist() and y.tolist() == x[2:].tolist()
+    assert u.data_ptr() == s.data_ptr() == x.data_ptr() != a.data_ptr() and a[0] == 0
+    p = torch.tensor([0.0, 2.0]).to_sparse().requires_grad_()
+    (p * 3).to_dense().sum().backward()
+    assert copy.deepcopy(p).grad.to_dense().tolist() == [0, 3]
+
+
 def test_deepcopy_of_modules_and_gradients():
     m = torch.nn.Module()
     m.register_buffer("a", torch.zeros(4))

@@ -385,6 +385,14 @@ def test_lerp_and_addcdiv_take_what_torch_takes():
 L3 = torch.arange(16.0).reshape(1, 4, 4)
 Z = torch.zeros(3)
 REFUSED = [
+    (r"tensor a \(3\) must match the size of tensor b \(2\) at non-singl", lambda: Z + Z[:2]),
+    (r"tensor a \(4\) must match .* b \(3\) .* dimension 3", lambda: L3 * torch.ones(2, 1, 4, 3)),
+    (r"tensor a \(3\) must match .* \(2\) at", lambda: torch.normal(Z, torch.ones(2))),
+    (r"tensor a \(3\) must match .* \(4\) at", lambda: torch.broadcast_tensors(Z, L3)),
+    ("result type Float can't be cast to the desired output type Long", lambda: T([1]).add_(1.5)),
+    (r"got Float and Half\n  in matmul\(self=float32", lambda: L3[0] @ L3[0].half()),
+    ("some elements of the input tensor and the written", lambda: L3[0, 0, 1:].add_(L3[0, 0, :3])),
+    ("expected scalar type Float but found Double", lambda: F.conv1d(L3[0], L3.double())),
     ("parameter numbers = 2 .* size = 3", lambda: F.prelu(torch.ones(2, 3), torch.ones(2))),
     ("parameter numbers = 2 .* size = 1", lambda: F.prelu(torch.ones(2), torch.ones(2))),
     ("scalar or 1D tensor", lambda: F.prelu(torch.ones(2, 3), torch.ones(1, 3))),
@@ -397,7 +405,7 @@ REFUSED = [
     ("expected dtype float32 for 'weight' but", lambda: torch.lerp(Z, Z, Z.double())),
     ("expected dtype complex64 for 'end'", lambda: torch.lerp(Z + 0j, Z, 0.5)),
     ("Found dtype float64 but expected float32", lambda: torch.lerp(Z, Z, Z, out=Z.double())),
-    ("lambda must be greater or equal to 0, but found", lambda: torch._C.softshrink(Z, -1.0)),
+    ("dtype float32, but found -1", lambda: torch._C.softshrink(Z, -1.0)),
     ("lambda must be in range", lambda: torch._C.softshrink(Z, float("nan"))),
     ("'weight' is complex", lambda: torch.lerp(Z, Z, 1j)),
     ("not defined for int64", lambda: torch.lerp(T([1]), T([2]), 0.5)),
@@ -538,6 +546,34 @@ def test_refused_values():
     with pytest.raises(ValueError, match="x is not a valid value for compute_mode"):
         torch.cdist(X, X, compute_mode="x")
     assert torch.unravel_index(T(7, dtype=torch.uint8), (300, 5))[0].dtype is torch.int64
+
+
+def test_equal_of_two_dtypes_compares_in_the_common_one():
+    for a, b, want in (
+        (Z, Z.int(), True), (T([1, -1]), T([1.0, 1.0]), False), (Z, Z.double()[:2], False),
+        (T([0.1]), T([0.1], dtype=torch.float64), False), (T([16777217]), T([16777216.0]), True),
+        (T([1 + 0j]), T([1.0]), True), (T([1 + 1j]), T([1.0]), False), (T([True]), T([1]), True),
+        (T([255], dtype=torch.uint8), T([-1], dtype=torch.int8), False), (T([nan]), T([1]), False),
+    ):  # fmt: skip
+        assert torch.equal(a, b) is torch.equal(b, a) is a.equal(b) is want
+    with pytest.raises(RuntimeError, match="one dtype"):
+        torch.equal(T([1], dtype=torch.uint64), T([1]))
+
+
+def test_random_numbers_lie_as_the_tensor_that_they_are_like():
+    x = torch.ones(4, 3, 8, 8).contiguous(memory_format=torch.channels_last)[..., ::2, ::2]
+    for f in (torch.rand_like, torch.randn_like, lambda x, **o: torch.randint_like(x, 9, **o)):
+        for options in ({}, {"memory_format": torch.preserve_format}):
+            assert f(x, **options).stride() == (48, 1, 12, 3)
+        assert f(x, memory_format=torch.contiguous_format).stride() == (48, 16, 4, 1)
+
+
+def test_apply_wants_numbers_and_types_of_tensors_no_subclass():
+    assert T([1, 2]).apply_(lambda x: x * 2.5).tolist() == [2, 5]
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        T([1]).apply_(str)
+    with pytest.raises(TypeError, match="'torch.FloatTensor' is not an acceptable base type"):
+        type("Own", (torch.FloatTensor,), {})
 
 
 @pytest.mark.parametrize("at", range(len(REFUSED)), ids=lambda i: REFUSED[i][0].replace(" ", "_"))

@@ -22,6 +22,8 @@ REFUSED = [
     ("must have be the same dtype", lambda: torch.linalg.multi_dot([V, V.double()])),
     ("expected out tensor to have dt", lambda: torch.linalg.multi_dot([V, V], out=V.double())),
     (r"shapes \[2\] and \[3\] cannot be", lambda: torch.linalg.multi_dot([V, Z])),
+    ("If dim is not specified but ord is.*Got 3D", lambda: torch.linalg.norm(B, "fro")),
+    ("last dimension must match on both input tensors", lambda: torch.inner(X, Z)),
     ("must be of length 1 or 2. Got .0, 1, 2", lambda: torch.linalg.norm(B, 1, (0, 1, 2))),
     ("dim 0 appears multiple times", lambda: torch.linalg.vector_norm(X, 2, (0, -2))),
     ("cannot compute the inf norm on an empty", lambda: torch.linalg.vector_norm(Z[:0], inf)),

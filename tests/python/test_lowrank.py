@@ -59,3 +59,26 @@ def test_gradient_passes_through():
     b = a.detach().requires_grad_()
     torch.linalg.svdvals(b).sum().backward()
     assert torch.allclose(a.grad, b.grad)
+
+
+@pytest.mark.parametrize("shape", [(7, 12), (12, 7)])
+@pytest.mark.parametrize("layout", ["to_sparse_coo", "to_sparse_csr", "to_sparse_csc"])
+def test_sparse_matrices(shape, layout):
+    torch.manual_seed(5)
+    a = torch.randn(*shape, dtype=torch.float64) * (torch.rand(*shape) < 0.4)
+    s, m = getattr(a, layout)(), torch.randn(1, shape[1], dtype=torch.float64)
+    for q, f in (
+        (7, lambda x: torch.svd_lowrank(x, 7)), (7, lambda x: torch.svd_lowrank(x, 7, M=m)),
+        (7, lambda x: torch.pca_lowrank(x, 7)), (6, lambda x: torch.pca_lowrank(x, center=False)),
+    ):  # fmt: skip
+        torch.manual_seed(6)
+        whole = f(a)
+        torch.manual_seed(6)
+        parts = f(s)
+        assert parts[0].shape == (shape[0], q) and parts[2].shape == (shape[1], q)
+        assert torch.allclose(parts[1], whole[1], rtol=1e-10, atol=1e-12)
+        if q == 7:
+            back = [u @ x.diag() @ v.mH for u, x, v in (parts, whole)]
+            assert torch.allclose(*back, rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match="greater than min"):
+        torch.pca_lowrank(s, 8)

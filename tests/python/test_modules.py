@@ -452,6 +452,12 @@ def test_hooks_of_all_modules_may_be_emptied():
     handle.remove()
     nn.ReLU()(X)
     assert seen == [2]
+    for name in ("_global_forward_hooks", "_global_forward_pre_hooks"):  # as torch takes it
+        getattr(of_all, name)[1000] = lambda *a: seen.append(3)
+        nn.ReLU()(X)
+        del getattr(of_all, name)[1000]
+        nn.ReLU()(X)
+    assert seen == [2, 3, 3]
     m = nn.ReLU()
     del m._forward_pre_hooks  # as old files have none
     assert m._forward_pre_hooks == {}
@@ -461,8 +467,10 @@ def test_hooks_of_all_modules_may_be_emptied():
 
 def test_a_module_is_converted_in_place():
     m = nn.Linear(2, 2)
-    with pytest.raises(RuntimeError, match="does not accept copy"):
-        m.to("cpu", copy=True)
+    given = (("cpu",), {"copy": True}), ((), {"copy": False}), (("cpu", None, True, False), {})
+    for args, options in given:
+        with pytest.raises(RuntimeError, match="does not accept copy"):
+            m.to(*args, **options)
     with pytest.warns(UserWarning, match="Complex modules are a new feature"):
         assert m.to(torch.complex64).weight.dtype == torch.complex64
 

@@ -357,7 +357,7 @@ def test_losses_of_margins_refuse_what_torch_refuses():
     with pytest.raises(RuntimeError, match="Expected non-empty vector or matrix"):
         nn.MultiLabelMarginLoss()(torch.ones(2, 0), torch.ones(2, 0, dtype=torch.long))
     for loss in (nn.functional.poisson_nll_loss, nn.functional.gaussian_nll_loss):
-        with pytest.raises(ValueError, match="total is not valid"):
+        with pytest.raises(ValueError, match="total is not (valid$|a valid value)"):
             loss(x, x, x, reduction="total")
     with pytest.raises(RuntimeError, match="target does not broadcast to the shape of input"):
         nn.SoftMarginLoss()(x[0], x)
@@ -538,6 +538,21 @@ def test_a_module_that_changes_nothing_gives_its_input():
     gc.collect()
     kept = nn.Dropout(0.5).eval()(leaf * 2)
     assert kept.grad_fn.name() == "MulBackward0"
+
+
+def test_masks_of_attention_are_bool_or_floating():
+    m, x = nn.MultiheadAttention(4, 2), torch.randn(3, 2, 4)
+    for dtype in (torch.int64, torch.uint8):
+        for masks in {"attn_mask": torch.ones(3, 3)}, {"key_padding_mask": torch.zeros(2, 3)}:
+            with pytest.raises(AssertionError, match="only bool and floating types of"):
+                m(x, x, x, **{name: mask.to(dtype) for name, mask in masks.items()})
+    f, mask = nn.functional.scaled_dot_product_attention, torch.randn(3, 3)
+    q = x.transpose(0, 1)
+    for bad in (torch.ones(3, 3, dtype=torch.int64), mask.double()):
+        with pytest.raises(RuntimeError, match="Expected attn_mask dtype to be bool or float or"):
+            f(q, q, q, attn_mask=bad)
+    assert torch.allclose(f(q.double(), q.double(), q.double(), mask).float(), f(q, q, q, mask))
+    assert f(*[q.bfloat16()] * 3, mask).dtype is torch.bfloat16
 
 
 def test_is_causal_of_attention_says_what_the_mask_is():

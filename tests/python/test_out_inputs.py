@@ -42,6 +42,21 @@ def test_values_and_places_of_an_input():
         torch.max(x, 1, out=(x[:, 0], places[0]))
 
 
+def test_an_element_of_self_as_the_value():
+    for f, want in (
+        (lambda x: x.masked_fill_(x > 2, x[3]), [0, 1, 2, 3, 3, 3]),
+        (lambda x: x[1:].masked_fill_(x[1:] < 3, x[4]), [0, 4, 4, 3, 4, 5]),
+        (lambda x: x.__setitem__(x > 2, x[3]), [0, 1, 2, 3, 3, 3]),
+        (lambda x: x[::2].copy_(x[4]), [4, 1, 4, 3, 4, 5]),
+    ):
+        x = torch.arange(6.0)
+        f(x)
+        assert x.tolist() == want
+    x = torch.arange(6.0).to(torch.int32)
+    with pytest.raises(RuntimeError, match="overlap"):  # of another dtype
+        x.masked_fill_(x > 2, x.view(torch.int16)[3])
+
+
 def test_rows_that_read_an_index_refuse_it():
     x, i = torch.arange(3.0), torch.tensor([2, 1, 0])
     for call in (

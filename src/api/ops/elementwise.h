@@ -1484,8 +1484,8 @@ TN_USE_RESULT TN_API tn_tensor *tnp_angle(tn_tensor *self);
 /* --- whether tensors have equal or close elements: one answer for both tensors, or one for
  * each pair of elements --- */
 
-/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
- * not even itself.
+/* Whether both tensors have the same size and elements, in the dtype common to both, as a 0-dim
+ * bool. A NaN equals nothing, not even itself.
  *   schema  equal(Tensor self, Tensor other) -> bool
  *   shapes  self (*), other (*) -> bool ()
  *   example tn_item(tn_equal(x, y)) */

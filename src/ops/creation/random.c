@@ -10,6 +10,7 @@
 #include "../../api/ops/creation.h"
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
+#include "../shape/copy.h"
 
 /* Whether numbers of these kinds are drawn in a dtype. */
 static bool random_takes(tn_frame *f, int dtype, int kinds) {
@@ -38,9 +39,7 @@ TN_PRIV bool tni_random_self(tn_frame *f, int kinds) {
     tni_shape s;
     /* Draws are floating numbers, or integers that the dtype can compute with. */
     if (!random_takes(f, self->dtype, kinds)) return false;
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, &self, 1);
+    tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 

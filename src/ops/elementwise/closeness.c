@@ -1,5 +1,6 @@
 /* closeness.c - whether tensors have equal or close elements: one answer for both tensors, or one
- * for each pair of elements. Both have one dtype: a tolerance has a meaning in one precision. */
+ * for each pair of elements. Close elements have one dtype: a tolerance has a meaning in one
+ * precision. */
 #include "../../cpu/walk.h"
 #include "../../api/ops/elementwise.h"
 #include "../../call/rowform.h"
@@ -20,29 +21,40 @@ static bool compare_equal(tn_scalar x, tn_scalar y) {
     return x.real == y.real && x.imaginary == y.imaginary;
 }
 static bool equal_check(tn_frame *f) {
-    return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL);
+    const bool common = tn_promote((tn_dtype)f->in[0]->dtype, (tn_dtype)f->in[1]->dtype) != 0;
+    return (common || compare_dtypes(f)) && tn_announce(f, 0, TN_BOOL, 0, NULL);
+}
+/* An element in another dtype. */
+static tn_scalar equal_as(const char *at, int from, tn_dtype to) {
+    char unit[16];
+    const tn_scalar s = tni_element(at, from);
+    if (from == (int)to) return s;
+    tni_element_set(unit, (int)to, s);
+    return tni_element(unit, (int)to);
 }
 static void equal_run(tn_frame *f) {
-    const tn_tensor *x = f->in[0];
-    bool same = tni_same_shape(x, f->in[1]);
+    const tn_tensor *x = f->in[0], *y = f->in[1];
+    const tn_dtype common = tn_promote((tn_dtype)x->dtype, (tn_dtype)y->dtype);
+    bool same = tni_same_shape(x, y);
     tni_walk w;
     /* Ends at the first pair that differs. */
     if (same && x->numel) {
         tni_walk_start(&w, x->ndim, x->size, (const tn_tensor *const *)f->in, 2);
         for (int64_t r = 0; same && r < w.rows; r++, tni_walk_next(&w))
             for (int64_t i = 0; same && i < w.n; i++)
-                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype),
-                                     tni_element(w.at[1] + i * w.row[1], x->dtype));
+                same = compare_equal(equal_as(w.at[0] + i * w.row[0], x->dtype, common),
+                                     equal_as(w.at[1] + i * w.row[1], y->dtype, common));
     }
     *(uint8_t *)tni_bytes_at(f->out[0]) = same;
 }
-/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
- * not even itself. */
+/* Whether both tensors have the same size and elements, in the dtype common to both, as a 0-dim
+ * bool. A NaN equals nothing, not even itself. */
 TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> bool",
             TN_DOC(.shapes = "self (*), other (*) -> bool ()",
                    .example = "tn_item(tn_equal(x, y))"),
             .check = equal_check, .run = equal_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
+            .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool | "
+                      "(2):i64<1 (2)")
 
 /* |x - y| <= atol + |rtol * y|, or equal; NaN is close to NaN only if equal_nan says so. Of complex
  * numbers, absolute values count. */

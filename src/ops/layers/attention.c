@@ -22,7 +22,16 @@ static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attent
     if (!seen) return scores;
     if (seen->dtype == TN_BOOL)
         return tnp_masked_fill_scalar(scores, tnp_logical_not(seen), tn_float(-INFINITY));
-    return tnp_add(scores, seen, 1);
+    scores = tnp_add(scores, seen, 1);
+    return scores ? tnp_to_dtype(scores, (tn_dtype)a->query->dtype, false, false) : NULL;
+}
+static bool attention_mask_fits(tn_frame *f, const tn_scaled_dot_product_attention_args *a) {
+    const int mask = a->attn_mask ? a->attn_mask->dtype : (int)TN_BOOL, query = a->query->dtype;
+    return mask == TN_BOOL || mask == TN_F32 || mask == query ||
+           tn_fail(f, TN_TYPE,
+                   "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+                   "attn_mask.dtype: %s and query.dtype: %s instead.",
+                   tni_dtype(mask)->text, tni_dtype(query)->text);
 }
 
 /* key or value for the query's heads, dimension -3: each of its own heads serves as many of them in
@@ -64,6 +73,7 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "query, key and value must have at least 2 dimensions");
     if (a->is_causal && a->attn_mask)
         return tn_fail(f, TN_INVALID, "expected attn_mask or is_causal, got both");
+    if (!attention_mask_fits(f, a)) return false;
     if (a->dropout_p < 0 || a->dropout_p > 1)
         return tn_fail(f, TN_INVALID, "dropout_p is %g, expected a value in [0, 1]", a->dropout_p);
     if (a->enable_gqa) {

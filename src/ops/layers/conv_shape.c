@@ -143,8 +143,7 @@ TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tenso
     /* One dtype for all, floating or complex, integers only if `integers`. */
     const tni_dtype_info *info = tni_dtype(a->dtype);
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
-        return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
-                       tni_dtype(a->dtype)->text,
+        return tn_fail(f, TN_TYPE, "expected scalar type %s but found %s", info->text,
                        tni_dtype(a->dtype != b->dtype ? b->dtype : bias->dtype)->text);
     if (!info->computes ||
         (info->category < TNI_CAT_FLOAT && !(integers && info->category == TNI_CAT_INT)))

@@ -42,7 +42,7 @@ def _to_what(args, kwargs):
         what = to_what(*args, **{names.get(name, name): a for name, a in kwargs.items()})
     except TypeError:  # a name that is none
         what = None
-    if what is not None and what[2]:  # a module is converted in place
+    if what is not None and what[2] is not None:  # a module is converted in place
         raise RuntimeError(".to() does not accept copy argument")
     if what is None:
         given = [type(a).__name__ for a in args]
@@ -56,13 +56,21 @@ def _to_what(args, kwargs):
     return device, None if dtype is None else _C.empty(0, dtype=dtype).dtype, memory_format
 
 
-# Hooks of all modules, under torch's names: programs put empty dictionaries there.
-_global_forward_pre_hooks = OrderedDict()
-_global_forward_hooks = OrderedDict()
-_global_forward_hooks_with_kwargs = OrderedDict()
-_global_forward_hooks_always_called = OrderedDict()
-_global_backward_pre_hooks = OrderedDict()
-_global_backward_hooks = OrderedDict()
+class _OneKind(OrderedDict):
+    """Hooks of all modules, of one kind; whoever puts one there lets calls look."""
+
+    def __setitem__(self, number, hook):
+        super().__setitem__(number, hook)
+        _C._hook_all(True)
+
+
+# Under torch's names: programs put empty dictionaries there, and hooks into them.
+_global_forward_pre_hooks = _OneKind()
+_global_forward_hooks = _OneKind()
+_global_forward_hooks_with_kwargs = _OneKind()
+_global_forward_hooks_always_called = _OneKind()
+_global_backward_pre_hooks = _OneKind()
+_global_backward_hooks = _OneKind()
 _KINDS_OF_HOOKS = [n for n in globals() if n.startswith("_global_")]
 
 
