@@ -7,13 +7,9 @@
 #include "here.cuh"
 #include "reduce.cuh"
 
-#define TNI_TABLE static inline __host__ __device__
-#include "../simd/grid_place.inl"
-#undef TNI_TABLE
-
 /* Steps in bytes: of samples, channels, then by dimension, the last one first. */
 struct tnc_grid {
-    gp_plan plan;
+    tni_grid_plan plan;
     const char *x, *grid;
     char *y;
     int64_t size[3]; /* of the result */
@@ -28,11 +24,22 @@ struct tnc_grid_taps {
     int64_t at[12]; /* of dimension k from 4 k on */
     T weight[12];
 };
-TNC_FN void tnc_grid_axis(const tnc_grid &g, int k, float c, tnc_grid_taps<float> &t) {
-    gp_f32_axis(&g.plan, k, c, t.at + 4 * k, t.weight + 4 * k, 1);
+TNC_FN void tnc_grid_axis(const tni_grid_plan *g, int k, float c, float *at, float *weight) {
+    grid_axis_f32_cuda(g, k, c, at, weight);
 }
-TNC_FN void tnc_grid_axis(const tnc_grid &g, int k, double c, tnc_grid_taps<double> &t) {
-    gp_f64_axis(&g.plan, k, c, t.at + 4 * k, t.weight + 4 * k, 1);
+TNC_FN void tnc_grid_axis(const tni_grid_plan *g, int k, double c, double *at, double *weight) {
+    grid_axis_f64_cuda(g, k, c, at, weight);
+}
+/* Taps of number c along dimension k. Far below 0 is outside: sums stay negative. */
+template <class T>
+TNC_FN void tnc_grid_line(const tnc_grid &g, int k, T c, tnc_grid_taps<T> &t) {
+    T at[4];
+    tnc_grid_axis(&g.plan, k, c, at, t.weight + 4 * k);
+    for (int i = 0; i < g.plan.taps; i++) {
+        const int64_t number = at[i] == at[i] ? (int64_t)at[i] : -1;
+        const bool inside = number >= 0 && number < g.plan.n[k];
+        t.at[4 * k + i] = inside ? number * g.plan.step[k] : -((int64_t)1 << 60);
+    }
 }
 /* The element of taps x, y, z of a plane; 0 outside. Numbers along a dimension are multiples of the
  * plan's step, which counts bytes here. */
@@ -57,7 +64,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_grid_sums(tnc_grid g) {
             rest = q;
         }
         for (int k = 0; k < g.plan.dims; k++)
-            tnc_grid_axis(g, k, tnc_load_real<T>(place + k * g.grid_number, g.grid_dtype), t);
+            tnc_grid_line(g, k, tnc_load_real<T>(place + k * g.grid_number, g.grid_dtype), t);
         for (int64_t c = 0; c < g.channels; c++, plane += g.x_channel, to += g.y_channel) {
             T sum = 0;
             for (int tap = 0; tap < g.plan.count; tap++) {
@@ -78,11 +85,14 @@ static void grid_sample_run(tn_frame *f) {
     const tn_operand x = tn_operand_of(f->in[0]), grid = tn_operand_of(f->in[1]),
                      y = tn_operand_of(f->out[0]);
     const int dims = x.ndim - 2;
+    const bool nearest = a->mode == TN_GRID_MODE_NEAREST;
+    const int taps = nearest ? 1 : a->mode == TN_GRID_MODE_BILINEAR ? 2 : 4;
     const cudaStream_t s = tnc_stream(f);
     tnc_grid g;
     if (!y.numel) return;
     memset(&g, 0, sizeof g);
-    g.plan = gp_plan_of(dims, x.size + 2, a->mode, a->padding_mode, a->align_corners);
+    g.plan = tni_grid_plan_of(dims, x.size + 2, taps, a->padding_mode != TN_GRID_PADDING_ZEROS,
+                              a->padding_mode == TN_GRID_PADDING_REFLECTION, a->align_corners);
     g.x = x.at;
     g.grid = grid.at;
     g.y = y.at;

@@ -19,6 +19,7 @@ enum tnc_type { TNC_F32, TNC_F64, TNC_I32, TNC_I64, TNC_C64, TNC_C128, TNC_BOOL,
 #define TNI_FN(name) TNI_JOIN(name, _cuda)
 #define TNI_KERNEL_PATH(name) ((void)0)
 
+#include "../simd/grid_plan.h"
 #include "../simd/math.h"
 
 template <class T>

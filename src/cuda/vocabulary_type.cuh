@@ -4,6 +4,9 @@
 #include "../simd/math_float.h"
 #include "../simd/math_complex.h"
 #include "../simd/math_normal.h"
+#define TNI_TABLE TNC_FN
+#include "../simd/grid_place.inl"
+#undef TNI_TABLE
 #define TNI_KIND_F 1
 #else
 #include "../simd/math_int.h"

@@ -11,6 +11,7 @@
 #include "gemm.h"
 #include "conv.h"
 #include "pool.h"
+#include "grid.h"
 #include "pointwise.h"
 #include "reduce.h"
 #include "rowwise.h"
@@ -39,6 +40,7 @@
     TNI_KERNELS_GEMM(K)      \
     TNI_KERNELS_CONV(K)      \
     TNI_KERNELS_POOL(K)      \
+    TNI_KERNELS_GRID(K)      \
     TNI_KERNELS_REDUCE(K)    \
     TNI_KERNELS_ROWWISE(K)   \
     TNI_KERNELS_RANDOM(K)    \

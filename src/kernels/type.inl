@@ -35,6 +35,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #include "reduce_type.inl"
 #include "rowwise_type.inl"
 #include "pool_type.inl"
+#include "grid_type.inl"
 #ifdef TNI_TYPE_F32
 #include "rowwise_back.inl"
 #endif

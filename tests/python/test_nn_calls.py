@@ -653,6 +653,10 @@ def test_calls_of_images_refuse_as_torch():
         (lambda: f.grid_sample(torch.ones(1, 2, 2), grid), "grid to have size 1 in last dim"),
         (lambda: f.grid_sample(torch.ones(1, 1, 2, 2), grid[0]), "same number of dimensions"),
         (lambda: f.grid_sample(torch.ones(2, 1, 2, 2), grid), "to have same batch size"),
+        (
+            lambda: f.grid_sample(torch.ones(1).expand(1, 1, 1 << 16, 1 << 15), grid),
+            "fewer than 2\\^31 elements a channel",
+        ),
         (lambda: f.unfold(torch.ones(1, 2, 2, 2), (8, 3), stride=2), blocks + "-2, 0"),
         (lambda: f.fold(torch.ones(1, 12, 12), (4, 5), 2, dilation=8), blocks + "-4, -3"),
     ):

@@ -1,8 +1,8 @@
 /* grid_sample.c - an image at places that a grid names, and its gradients.
  *
- * A task takes places of one sample: their taps (simd/grid_place.inl), then the sums of all
- * channels. Gradients are compositions of the same taps, so that they have gradients of any order.
- * Hot: its loops go over elements themselves (base/cold_begin.inl). */
+ * A task takes places of one sample: their taps, then the sums of all channels
+ * (kernels/grid_type.inl). Gradients are compositions of the same taps, so that they have gradients
+ * of any order. */
 #include "../../call/arguments.h"
 #include "../../call/rowform.h"
 #include "../../call/whole.h"
@@ -11,80 +11,38 @@
 #include "../../api/ops/shape.h"
 #include "grid.h"
 
-#include <math.h>
-
 /* --- the sums --------------------------------------------------------------------------------- */
 
-#include "../../base/rounded_begin.inl"
-#define TNI_TABLE static TNI_UNUSED
-#include "../../simd/grid_place.inl"
-#undef TNI_TABLE
-
-/* A task takes at most GRID_PLACES places and GRID_ROOM taps of them. */
-enum { GRID_ROOM = 2048, GRID_PLACES = 128, GRID_ALL_TAPS = 12 /* along all dimensions */ };
 typedef struct grid_job {
-    gp_plan plan;
-    const char *x, *grid; /* dense, float or double */
+    tni_grid_plan plan;
+    const tni_kernels *kernels;
+    const char *x, *grid; /* dense, of `size` bytes an element: float or double */
     char *y;
-    int64_t channels, plane, places, chunk, chunks;
+    int64_t size, channels, plane, places, chunk, chunks;
 } grid_job;
 
-/* The sum of a channel's elements: those outside count as 0. A place of an image has four if it is
- * bilinear. */
-#define GRID_AT(k) (index[k * count + i] < 0 ? 0 : x[index[k * count + i]]) * weight[k * count + i]
-#define GRID_SUMS(name, T)                                                                     \
-    static void grid_##name##_channel(const T *x, T *y, int64_t count, int32_t taps,           \
-                                      const int64_t *index, const T *weight) {                 \
-        if (taps == 4) {                                                                       \
-            for (int64_t i = 0; i < count; i++)                                                \
-                y[i] = GRID_AT(0) + GRID_AT(1) + GRID_AT(2) + GRID_AT(3);                      \
-            return;                                                                            \
-        }                                                                                      \
-        for (int64_t i = 0; i < count; i++) y[i] = GRID_AT(0);                                 \
-        for (int32_t t = 1; t < taps; t++)                                                     \
-            for (int64_t i = 0; i < count; i++) y[i] = y[i] + GRID_AT(t);                      \
-    }                                                                                          \
-    /* Numbers in the plane and weights of all taps of `count` places. */                      \
-    static void grid_##name##_places(const gp_plan *g, const T *place, int64_t count,          \
-                                     int64_t *index, T *weight) {                              \
-        int64_t at[GRID_ALL_TAPS * GRID_PLACES];                                               \
-        T by[GRID_ALL_TAPS * GRID_PLACES];                                                     \
-        const int32_t rows = g->taps, planes = g->dims > 2 ? g->taps : 1;                      \
-        for (int k = 0; k < g->dims; k++)                                                      \
-            for (int64_t i = 0, to = 4 * k * GRID_PLACES; i < count; i++)                      \
-                gp_##name##_axis(g, k, place[i * g->dims + k], at + to + i, by + to + i,       \
-                                 GRID_PLACES);                                                 \
-        for (int32_t t = 0; t < g->count; t++, index += count, weight += count) {              \
-            const int32_t x = t % rows * GRID_PLACES, y = (4 + t / rows % rows) * GRID_PLACES, \
-                          z = (8 + t / rows / rows % planes) * GRID_PLACES;                    \
-            for (int64_t i = 0; i < count; i++) {                                              \
-                index[i] = at[x + i] + at[y + i];                                              \
-                weight[i] = by[x + i] * by[y + i];                                             \
-            }                                                                                  \
-            for (int64_t i = 0; g->dims > 2 && i < count; i++) {                               \
-                index[i] += at[z + i];                                                         \
-                weight[i] *= by[z + i];                                                        \
-            }                                                                                  \
-        }                                                                                      \
-    }                                                                                          \
-    static void grid_##name##_task(void *arg, int64_t i) {                                     \
-        const grid_job *j = (const grid_job *)arg;                                             \
-        const int64_t n = i / j->chunks, first = i % j->chunks * j->chunk,                     \
-                      count = j->places - first < j->chunk ? j->places - first : j->chunk;     \
-        const T *place = (const T *)j->grid + (n * j->places + first) * j->plan.dims,          \
-                *x = (const T *)j->x + n * j->channels * j->plane;                             \
-        T *y = (T *)j->y + n * j->channels * j->places + first, weight[GRID_ROOM];             \
-        int64_t index[GRID_ROOM];                                                              \
-        grid_##name##_places(&j->plan, place, count, index, weight);                           \
-        for (int64_t c = 0; c < j->channels && !tni_stopped(); c++)                            \
-            grid_##name##_channel(x + c * j->plane, y + c * j->places, count, j->plan.count,   \
-                                  index, weight);                                              \
+static void grid_task(void *arg, int64_t i) {
+    const grid_job *j = (const grid_job *)arg;
+    const int64_t n = i / j->chunks, first = i % j->chunks * j->chunk,
+                  count = j->places - first < j->chunk ? j->places - first : j->chunk;
+    const char *place = j->grid + (n * j->places + first) * j->plan.dims * j->size,
+               *x = j->x + n * j->channels * j->plane * j->size;
+    char *y = j->y + (n * j->channels * j->places + first) * j->size;
+    tni_grid_taps taps;
+    taps.every = j->chunk;
+    if (j->size == 4)
+        TNI_K(j->kernels, grid_taps_f32)(&j->plan, place, count, &taps);
+    else
+        TNI_K(j->kernels, grid_taps_f64)(&j->plan, place, count, &taps);
+    for (int64_t c = 0; c < j->channels && !tni_stopped(); c++) {
+        if (j->size == 4)
+            TNI_K(j->kernels, grid_sums_f32)(y, x, count, j->plan.count, &taps);
+        else
+            TNI_K(j->kernels, grid_sums_f64)(y, x, count, j->plan.count, &taps);
+        x += j->plane * j->size;
+        y += j->places * j->size;
     }
-GRID_SUMS(f32, float)
-GRID_SUMS(f64, double)
-#undef GRID_SUMS
-#undef GRID_AT
-#include "../../base/rounded_end.inl"
+}
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
@@ -100,6 +58,7 @@ static bool grid_fits(tn_frame *f) {
     TN_ARGS(grid_sample, a, f);
     const tn_tensor *x = a->input, *grid = a->grid;
     char last[64];
+    int64_t plane = 1;
     if (!tni_is_float(x->dtype) || x->dtype != grid->dtype)
         return tn_fail(f, TN_TYPE, "expected input and grid of one floating dtype, got %s and %s",
                        tni_dtype(x->dtype)->text, tni_dtype(grid->dtype)->text);
@@ -109,10 +68,14 @@ static bool grid_fits(tn_frame *f) {
         snprintf(last, sizeof last, "grid to have size %d in last dimension", x->ndim - 2);
         return grid_misfit(f, last);
     }
-    for (int i = 2; i < x->ndim; i++)
-        if (!x->size[i] || x->size[i] > 1 << 30) /* positions are cut there (grid_place.inl) */
-            return grid_misfit(f, x->size[i] ? "input of at most 2^30 elements a dimension"
-                                             : "input to have non-empty spatial dimensions");
+    for (int i = 2; i < x->ndim; i++) {
+        plane *= x->size[i]; /* of a tensor: at most 2^31 2^30 before the check fails */
+        if (!x->size[i]) return grid_misfit(f, "input to have non-empty spatial dimensions");
+        if (x->size[i] > 1 << 30) /* positions are cut there (grid_place.inl) */
+            return grid_misfit(f, "input of at most 2^30 elements a dimension");
+        if (plane > INT32_MAX) /* numbers of elements have 32 bits there */
+            return grid_misfit(f, "input of fewer than 2^31 elements a channel");
+    }
     return ((x->ndim == 4 || x->ndim == 5) && grid->ndim == x->ndim) ||
            grid_misfit(f, "4D or 5D input and grid with same number of dimensions");
 }
@@ -145,12 +108,17 @@ static const char *grid_elements(const tn_tensor *t, const char *at, float **roo
 static void grid_sample_run(tn_frame *f) {
     TN_ARGS(grid_sample, a, f);
     const tn_tensor *x = f->in[0], *grid = f->in[1];
+    const int taps = a->mode == TN_GRID_MODE_NEAREST ? 1 : a->mode == TN_GRID_MODE_BILINEAR ? 2 : 4;
     tn_tensor *out = f->out[0];
     char *scratch = (char *)f->scratch;
     grid_job j;
     float *room;
     if (!out->numel) return;
-    j.plan = gp_plan_of(x->ndim - 2, x->size + 2, a->mode, a->padding_mode, a->align_corners);
+    j.plan =
+        tni_grid_plan_of(x->ndim - 2, x->size + 2, taps, a->padding_mode != TN_GRID_PADDING_ZEROS,
+                         a->padding_mode == TN_GRID_PADDING_REFLECTION, a->align_corners);
+    j.kernels = f->block->context->kernels;
+    j.size = x->dtype == TN_F64 ? 8 : 4;
     j.x = tni_dense(f, x, &scratch);
     j.grid = tni_dense(f, grid, &scratch);
     room = (float *)(void *)scratch;
@@ -160,10 +128,11 @@ static void grid_sample_run(tn_frame *f) {
     j.channels = x->size[1];
     j.plane = x->numel / (x->size[0] * j.channels);
     j.places = out->numel / (x->size[0] * j.channels);
-    j.chunk = GRID_ROOM / j.plan.count < GRID_PLACES ? GRID_ROOM / j.plan.count : GRID_PLACES;
+    j.chunk = TNI_GRID_ROOM / j.plan.count;
+    if (j.chunk > TNI_GRID_PLACES) j.chunk = TNI_GRID_PLACES;
     j.chunks = (j.places + j.chunk - 1) / j.chunk;
-    tni_lanes_spread(f->block->context, x->size[0] * j.chunks, out->numel * j.plan.count,
-                     x->dtype == TN_F64 ? grid_f64_task : grid_f32_task, &j);
+    tni_lanes_spread(f->block->context, x->size[0] * j.chunks, out->numel * j.plan.count, grid_task,
+                     &j);
     if (grid_is_half(x)) tni_lanes_save(tni_bytes_at(out), 2, out->dtype, room, TN_F32, out->numel);
 }
 /* Samples of all are more images of one call. */
