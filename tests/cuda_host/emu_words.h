@@ -128,7 +128,7 @@ struct emu_word : emu_line {
 /* __shared__ T name[n]; and extern __shared__ T name[]; */
 #define TNC_SHARED(T, name, n) \
     static char name##_key;    \
-    T *name = (T *)emu_shared(&name##_key, sizeof(T) * (size_t)(n), __LINE__)
+    T(&name)[n] = *(T(*)[n])emu_shared(&name##_key, sizeof(T) * (size_t)(n), __LINE__)
 #define TNC_SHARED_DYNAMIC(T, name) T *name = (T *)emu_shared_dynamic(__LINE__)
 
 /* --- atomics --------------------------------------------------------------------------------- */

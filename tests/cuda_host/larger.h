@@ -1,6 +1,6 @@
 /* larger.h - larger samples, made from those of the rows: a size of a sample, wherever it stands in
  * its shapes, becomes one beside the limits of blocks, tiles and grids; or all sizes grow. What the
- * shapes of a call allow, tensors without memory say.
+ * shapes of a call allow, tensors without memory say. And samples that cannot be the rows' own.
  *
  *     TN_LARGER=N  rows.c walks N of these for each row in place of its own, by TN_SEED */
 #ifndef TESTS_CUDA_HOST_LARGER_H
@@ -133,21 +133,45 @@ static std::string larger_samples(const tn_row *row, size_t n) {
     return found;
 }
 
-/* Gives the library's rows n larger samples each in place of theirs: rows are constants, so their
- * memory is made writable first. */
+/* Gives a row of the library other samples: rows are constants, so their memory is made writable
+ * first. */
+static void larger_give(const tn_row *of, const std::string &samples) {
+    tn_row *row = (tn_row *)(uintptr_t)of;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+                    begin = (uintptr_t)&row->sample / page * page,
+                    end = (uintptr_t)(&row->sample + 1);
+    if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE) != 0) {
+        perror("FAILED larger_give: mprotect");
+        exit(1);
+    }
+    row->sample = strdup(samples.c_str());
+}
+/* Gives the library's rows n larger samples each in place of theirs. */
 static void larger_take(size_t n) {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (int64_t r = 0; r < tn_row_count(); r++) {
-        tn_row *row = (tn_row *)(uintptr_t)tn_row_at(r);
-        if (!row->sample || !*row->sample) continue;
-        const std::string found = larger_samples(row, n);
-        const uintptr_t begin = (uintptr_t)&row->sample / page * page,
-                        end = (uintptr_t)(&row->sample + 1);
-        if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE) != 0) {
-            perror("FAILED larger_take: mprotect");
-            exit(1);
-        }
-        row->sample = strdup(found.c_str());
+        const tn_row *row = tn_row_at(r);
+        if (row->sample && *row->sample) larger_give(row, larger_samples(row, n));
+    }
+}
+
+/* Samples beside those of rows, or beside the larger ones. */
+static const struct {
+    const char *row;
+    bool larger;
+    const char *sample;
+} LARGER_BESIDE[] = {
+    /* Windows that miss the input between dilated elements: torch's backward writes elsewhere. */
+    {"max_pool2d_with_indices", false, "(1,2,2,5) [2] padding=[1] dilation=[3,1]"},
+    {"max_pool3d_with_indices", false, "(1,2,2,5,2) [2] padding=[1] dilation=[3,1,3]"},
+    /* Sizes in lists that go together. */
+    {"as_strided_scatter", true, "(2000) (3,400) [3,400] [400,3] accumulate=True"},
+};
+static void larger_beside(bool larger) {
+    for (const auto &one : LARGER_BESIDE) {
+        const tn_row *row = tn_row_named(one.row);
+        if (!row || one.larger != larger) continue;
+        const std::string had = row->sample;
+        larger_give(row, had + (had.empty() ? "" : " | ") + one.sample);
     }
 }
 

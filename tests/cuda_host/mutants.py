@@ -86,6 +86,7 @@ ORDERS = {
 }
 FLAGS = [
     *"-x c++ -std=c++17 -O1 -ffp-contract=off -w -DTNI_OBJECTS".split(),
+    *"-fsanitize=bounds -fsanitize-undefined-trap-on-error".split(),
     "-Isrc/cuda",
     "-Itests/cuda_host",
     '-DTNC_EMULATION="../../tests/cuda_host/emulation.h"',
@@ -277,7 +278,8 @@ def own_rows(path):
 
 def runs_of(path, by_file):
     """What runs kernels of a .cu file: [(name, program, arguments, environment)]. Of rows of other
-    tables those that run the fewest files come first; larger samples are of few of these."""
+    tables those that run the fewest files come first; larger samples are of few of these, of all
+    kinds where the file has no table."""
     launch, own, left, runs = sorted(by_file.get(path, [])), own_rows(path), SECONDS, []
     rows = ["row=" + name for name in sorted(own)]
     for _, seconds, name in launch:
@@ -286,7 +288,7 @@ def runs_of(path, by_file):
         elif name not in own and left > 0:
             rows.append("row=" + name)
             left -= seconds
-    few = {"larger": rows[: max(len(own), 3)]}
+    few = {"larger": rows[: max(len(own), 3)] if own else rows[:: len(rows) // 12 + 1]}
     return [(n, "rows", few.get(n, rows), order) for n, order in ORDERS.items() if rows] + runs
 
 

@@ -16,6 +16,7 @@ bool tested_begin(tn_device_id *device, tn_device_id *bare) {
     if (!cuda || !tn_backend_add(cuda)) return false;
     *device = tn_device("cuda:0");
     if (getenv("TN_LARGER")) larger_take((size_t)atoi(getenv("TN_LARGER")));
+    larger_beside(getenv("TN_LARGER") != NULL);
     return true;
 }
 int64_t tested_blocks(void) { return tn_device_memory(tn_device("cuda:0")).used; }

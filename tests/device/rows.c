@@ -209,6 +209,31 @@ static bool is_missing(const tn_row *row) {
 
 /* --- what is compared ------------------------------------------------------------------------- */
 
+/* Rows with one answer for pairs of elements: tensors that are alike but for one element, which is
+ * first, last, or where grids of few blocks go round. */
+static void check_apart(sample *cpu, sample *dev, tn_device_id device) {
+    tn_tensor *x = cpu->tensor[0], *y = cpu->tensor[1], *want[OUTS], *got[OUTS];
+    const int64_t bytes = tni_dtype_size(x), last = x->numel - 1;
+    int n, m;
+    for (int64_t at = 0; at <= last; at = at < last && at + 256 > last ? last : at + 256) {
+        char *element = tni_bytes_at(y) + at * bytes;
+        memcpy(tni_bytes_at(y), tni_bytes_at(x), (size_t)(x->numel * bytes));
+        if (x->dtype == TN_BOOL)
+            *element ^= 1;
+        else
+            element[bytes - 1] ^= 0x40;
+        sample_replace(dev, dev->tensor[1], tnp_to(y, device, TN_NO_DTYPE, false, true));
+        report(seeded_call(cpu, TN_PLAIN, want, &n) && seeded_call(dev, TN_PLAIN, got, &m) &&
+                   same_bits(want[0], got[0], device),
+               dev, "one element apart: another answer than on the CPU");
+    }
+}
+static bool compares_all(const sample *s, const tn_tensor *out) {
+    const tn_tensor *x = s->tensor[0], *y = s->tensor[1];
+    return s->ntensors == 2 && out && out->dtype == TN_BOOL && !out->ndim && x->dtype == y->dtype &&
+           tni_same_shape(x, y);
+}
+
 static bool check_plain(const tn_row *row, int i, tn_dtype dtype, int layout, tn_device_id device) {
     sample cpu, dev;
     tn_tensor *want[OUTS], *got[OUTS];
@@ -227,6 +252,8 @@ static bool check_plain(const tn_row *row, int i, tn_dtype dtype, int layout, tn
     report(!layout || all_kept_around(&dev), &dev, "writes around its arguments");
     for (int t = 0; ok && t < dev.ntensors; t++)
         ok = !sample_is_written(&dev, t) || same_bits(cpu.tensor[t], dev.tensor[t], device);
+    if (ok && !layout && !sample_grid && compares_all(&cpu, want[0]))
+        check_apart(&cpu, &dev, device);
     return report(ok, &dev, "an argument that is written has other bits than on the CPU");
 }
 

@@ -130,7 +130,8 @@ TN_OPERATOR(
     "-> Tensor",
     TN_DOC(.shapes = "self, other (*) broadcast -> (*) bool", .example = "tn_isclose(x, y)"),
     .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3",
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3 | "
+              "(9) (9) rtol=0 atol=1 | (4):bool (4):bool rtol=0 atol=1",
     .batched = TN_BATCHED(isclose_batched))
 
 static bool allclose_check(tn_frame *f) {
@@ -167,4 +168,5 @@ TN_OPERATOR(
     TN_DOC(.shapes = "self, other (*) broadcast -> bool ()",
            .example = "tn_item(tn_allclose(x, y, .rtol = 1e-4))"),
     .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1 | "
+              "(4):bool (4):bool rtol=0 atol=1")

@@ -277,7 +277,8 @@ TN_OPERATOR(
     .look = ctc_loss_plain_look, .run = ctc_loss_plain_run, .grad = ctc_loss_plain_grad,
     .domain = "log_probs:-4..-1",
     .sample = "(5,2,4) (2,2):i64<3 (2):i64<3 (2):i64<3 3 True | "
-              "(5,3) (1,2):i64<2 ():i64<4 (1):i64<3 2 True")
+              "(5,3) (1,2):i64<2 ():i64<4 (1):i64<3 2 True | "
+              "(5,3,4) (3):i64<3 (3):i64<6 (3):i64:ascending<3 3 False")
 
 /* --- its gradient ----------------------------------------------------------------------------- */
 
@@ -369,7 +370,8 @@ TN_OPERATOR(
     .check = ctc_loss_input_grad_check, .look = ctc_loss_input_grad_look,
     .run = ctc_loss_input_grad_run, .domain = "log_probs:-4..-1",
     .sample = "(2) (5,2,4) (2,2):i64<3 (2):i64<3 (2):i64<3 3 True | "
-              "() (5,3) (1,2):i64<2 ():i64<4 (1):i64<3 2 True")
+              "() (5,3) (1,2):i64<2 ():i64<4 (1):i64<3 2 True | "
+              "(3) (5,3,4) (3):i64<3 (3):i64<6 (3):i64:ascending<3 3 False")
 
 /* --- the loss --------------------------------------------------------------------------------- */
 
