@@ -187,13 +187,15 @@ $(BUILD)/cuda_host/program_random: tests/cuda_host/random.cc $(CUDA_OBJECTS) $(B
 	$(CUDA_APART)
 $(BUILD)/cuda_host/program_products: tests/gpu/products.cc $(CUDA_OBJECTS) $(BUILD)/libtensor.a
 	$(CUDA_APART)
+$(BUILD)/cuda_host/program_convolutions: tests/gpu/convolutions.cc tests/cuda_host/emu_cudnn.h $(CUDA_OBJECTS) $(BUILD)/libtensor.a
+	$(CUDA_APART)
 
 # The same programs on a GPU: make gpu compiles them by nvcc for CUDA_ARCH, the lane gpu runs them where there is one.
 CUDA_ARCH ?= sm_90
 NVCC ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
 GPU_FLAGS = -std=c++17 -O2 -fmad=false -arch=$(CUDA_ARCH) -DTNI_OBJECTS -Xcompiler -fPIC
 GPU_OBJECTS = $(patsubst src/cuda/%.cu,$(BUILD)/gpu/%.o,$(wildcard src/cuda/*.cu))
-GPU_PROGRAMS = $(addprefix $(BUILD)/gpu/,rows random products)
+GPU_PROGRAMS = $(addprefix $(BUILD)/gpu/,rows random products convolutions)
 $(BUILD)/gpu/%.o: src/cuda/%.cu | $(BUILD)/generated
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FLAGS) -MD -c $< -o $@
@@ -211,9 +213,9 @@ $(BUILD)/gpu/random: $(BUILD)/gpu/test_random.o $(BUILD)/gpu/libbackend.so $(BUI
 	$(GPU_LINK)
 $(BUILD)/gpu/test_random.o: tests/cuda_host/random.cc | $(BUILD)/generated
 	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
-$(BUILD)/gpu/products: $(BUILD)/gpu/test_products.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
+$(BUILD)/gpu/products $(BUILD)/gpu/convolutions: $(BUILD)/gpu/%: $(BUILD)/gpu/test_%.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
 	$(GPU_LINK)
-$(BUILD)/gpu/test_products.o: tests/gpu/products.cc | $(BUILD)/generated
+$(BUILD)/gpu/test_%.o: tests/gpu/%.cc | $(BUILD)/generated
 	@mkdir -p $(@D)
 	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
 .PHONY: gpu

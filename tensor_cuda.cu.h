@@ -246,6 +246,7 @@ struct tnc_device {
 TNC_PRIV tnc_device *tnc_device_at(int32_t device);
 TNC_PRIV tnc_fault *tnc_fault_of(int32_t device, uint64_t owner);
 TNC_PRIV bool tnc_exact(void);
+TNC_PRIV bool tnc_tf32(void);
 static inline tnc_device *tnc_device_of(const tn_frame *f) {
     return tnc_device_at(tn_frame_device(f));
 }
@@ -21162,6 +21163,58 @@ TNC_PRIV const tn_device_row *tnc_random_rows(int *count) {
 
 /* src/cuda/blas.cu - products of matrices by cuBLASLt: the one file that knows it */
 
+/* src/cuda/plans.cuh - plans of a vendor's library: made once for each call, and kept until others are needed more */
+
+#include <stdint.h>
+#include <string.h>
+
+#include <map>
+#include <new>
+
+template <class Call, class Plan>
+struct tnc_plans {
+    struct less {
+        bool operator()(const Call &a, const Call &b) const { return memcmp(&a, &b, sizeof a) < 0; }
+    };
+    struct kept {
+        Plan plan;
+        bool usable;
+        int64_t asked;
+    };
+    std::map<Call, kept, less> *all;
+    int64_t calls;
+
+    template <class Drop>
+    void forget(int64_t most, const Drop &drop) {
+        if ((int64_t)all->size() < most) return;
+        for (auto i = all->begin(); i != all->end();) {
+            if (i->second.asked > calls - most / 2) {
+                ++i;
+                continue;
+            }
+            if (i->second.usable) drop(&i->second.plan);
+            i = all->erase(i);
+        }
+    }
+    template <class Make, class Drop>
+    Plan *find(const Call &c, int64_t most, const Make &make, const Drop &drop) {
+        try {
+            if (!all) all = new std::map<Call, kept, less>;
+            auto known = all->find(c);
+            if (known == all->end()) {
+                forget(most, drop);
+                known = all->emplace(c, kept()).first;
+                known->second.usable = make(&known->second.plan, &c);
+                if (!known->second.usable) drop(&known->second.plan);
+            }
+            known->second.asked = ++calls;
+            return known->second.usable ? &known->second.plan : NULL;
+        } catch (const std::bad_alloc &) {
+            return NULL;
+        }
+    }
+};
+
 /* src/cuda/products.cuh - a product of matrices as kernels take it, for products.cu and blas.cu */
 
 struct tnc_product {
@@ -21187,10 +21240,6 @@ TNC_PRIV void tnc_product_alone(tnc_product *p, cudaStream_t s);
 TNC_PRIV bool tnc_blas_takes(const tn_frame *f, const tnc_product *p, int64_t *bytes);
 TNC_PRIV bool tnc_blas_run(const tn_frame *f, const tnc_product *p);
 
-#include <stdlib.h>
-
-#include <map>
-#include <new>
 #if !defined(TNC_EMULATED) && !defined(_WIN32)
 #include <dlfcn.h>
 #endif
@@ -21295,7 +21344,6 @@ __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes, char
 struct blas_plan {
     tnc_blas_call call;
     int64_t workspace;
-    bool usable;
 };
 static bool blas_handle(int64_t) { return emu_number("EMU_BLAS", 0) != 0; }
 static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
@@ -21305,11 +21353,6 @@ static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
 }
 static void blas_drop(blas_plan *p) { memset(p, 0, sizeof *p); }
 #else
-
-static bool blas_asked(const char *name) {
-    const char *text = getenv(name);
-    return text && *text && strcmp(text, "0") != 0;
-}
 
 typedef struct blas_handle *blas_handle_t;
 typedef struct blas_opaque *blas_opaque_t;
@@ -21403,7 +21446,6 @@ struct blas_plan {
     blas_opaque_t desc, layout[BLAS_SIDES];
     blas_heuristic best;
     int64_t workspace;
-    bool usable;
 };
 
 static int blas_type(int64_t dtype) {
@@ -21422,11 +21464,10 @@ static bool blas_layout(blas_opaque_t *to, const tnc_blas_call *c, int64_t rows,
            !blas.MatrixLayoutSetAttribute(*to, BLAS_LAYOUT_STEP, &step, sizeof step);
 }
 static bool blas_describe(blas_plan *p, const tnc_blas_call *c) {
-    static const bool fast = blas_asked("TN_CUDA_TF32");
     const bool f64 = c->dtype == TN_F64;
-    const int compute = f64                          ? BLAS_COMPUTE_64F
-                        : fast && c->dtype == TN_F32 ? BLAS_COMPUTE_TF32
-                                                     : BLAS_COMPUTE_32F;
+    const int compute = f64                                ? BLAS_COMPUTE_64F
+                        : c->dtype == TN_F32 && tnc_tf32() ? BLAS_COMPUTE_TF32
+                                                           : BLAS_COMPUTE_32F;
     const int32_t turned = BLAS_TRANSPOSED, biased = BLAS_EPILOGUE_BIAS;
     if (blas.MatmulDescCreate(&p->desc, compute, f64 ? BLAS_R_64F : BLAS_R_32F)) return false;
     if (c->turn_a && blas.MatmulDescSetAttribute(p->desc, BLAS_DESC_TURN_A, &turned, sizeof turned))
@@ -21477,17 +21518,7 @@ static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
 #undef BLAS_FUNCTIONS
 #endif
 
-struct blas_less {
-    bool operator()(const tnc_blas_call &a, const tnc_blas_call &b) const {
-        return memcmp(&a, &b, sizeof a) < 0;
-    }
-};
-struct blas_kept {
-    blas_plan plan;
-    int64_t asked;
-};
-static std::map<tnc_blas_call, blas_kept, blas_less> *blas_plans;
-static int64_t blas_calls;
+static tnc_plans<tnc_blas_call, blas_plan> blas_plans;
 
 static int64_t blas_most(void) {
 #ifdef TNC_EMULATED
@@ -21496,34 +21527,8 @@ static int64_t blas_most(void) {
     return 1 << 14;
 #endif
 }
-static void blas_forget(void) {
-    if ((int64_t)blas_plans->size() < blas_most()) return;
-    for (auto i = blas_plans->begin(); i != blas_plans->end();) {
-        if (i->second.asked > blas_calls - blas_most() / 2) {
-            ++i;
-            continue;
-        }
-        blas_drop(&i->second.plan);
-        i = blas_plans->erase(i);
-    }
-}
 static blas_plan *blas_plan_of(const tnc_blas_call *c) {
-    try {
-        if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_kept, blas_less>;
-        auto known = blas_plans->find(*c);
-        if (known == blas_plans->end()) {
-            if (!blas_handle(c->device)) return NULL;
-            blas_forget();
-            known = blas_plans->emplace(*c, blas_kept()).first;
-            blas_plan *p = &known->second.plan;
-            p->usable = blas_make(p, c);
-            if (!p->usable) blas_drop(p);
-        }
-        known->second.asked = ++blas_calls;
-        return known->second.plan.usable ? &known->second.plan : NULL;
-    } catch (const std::bad_alloc &) {
-        return NULL;
-    }
+    return blas_handle(c->device) ? blas_plans.find(*c, blas_most(), blas_make, blas_drop) : NULL;
 }
 
 static bool blas_has_room(const tn_frame *f, const blas_plan *p) {
@@ -21536,8 +21541,8 @@ static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     if (!p) return false;
     *bytes = p->workspace;
     if (emu_number("EMU_BLAS", 0) == 3) p->workspace += 64;
-    if ((int64_t)blas_plans->size() > blas_most())
-        emu_stop("%lld plans of products are kept", (long long)blas_plans->size());
+    if ((int64_t)blas_plans.all->size() > blas_most())
+        emu_stop("%lld plans of products are kept", (long long)blas_plans.all->size());
     if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
         c->ldd < c->m)
         emu_stop("a leading dimension is too small for %lld rows", (long long)c->m);
@@ -24097,6 +24102,551 @@ static const tn_device_row matrix_exp_table[] = {
     {"linalg_matrix_exp", false, NULL, matrix_exp_prepare, matrix_exp_run}};
 TNC_FAMILY(matrix_exp, matrix_exp_table)
 
+/* src/cuda/cudnn.cu - convolutions by cuDNN 9: the one file that knows it */
+
+/* src/cuda/cudnn.cuh - convolutions by cuDNN as conv.cu and conv3d.cu ask for them, and the library's functions and numbers, which are those of cudnn_graph.h of cuDNN 9 */
+
+enum { TNC_CONV_OUTPUT, TNC_CONV_INPUT, TNC_CONV_WEIGHT };
+struct tnc_windows {
+    int64_t stride[3], pad[3], dilation[3], groups;
+    int dims;
+};
+static inline tnc_windows tnc_windows_of(int dims, tn_ints stride, tn_ints padding,
+                                         tn_ints dilation, int64_t groups) {
+    tnc_windows w;
+    memset(&w, 0, sizeof w);
+    for (int k = 0; k < dims; k++) {
+        w.stride[k] = tnc_option(stride, k, 1);
+        w.pad[k] = tnc_option(padding, k, 0);
+        w.dilation[k] = tnc_option(dilation, k, 1);
+    }
+    w.groups = groups;
+    w.dims = dims;
+    return w;
+}
+
+TNC_PRIV bool tnc_cudnn_takes(const tn_frame *f, int of, const tnc_windows &w, int64_t *bytes);
+TNC_PRIV bool tnc_cudnn_run(const tn_frame *f, int of, const tnc_windows &w);
+
+typedef void *dnn_descriptor;
+typedef struct dnn_context *dnn_handle;
+
+#define DNN_FUNCTIONS(X)                                                                      \
+    X(Create, (dnn_handle *))                                                                 \
+    X(SetStream, (dnn_handle, cudaStream_t))                                                  \
+    X(BackendCreateDescriptor, (int kind, dnn_descriptor *))                                  \
+    X(BackendDestroyDescriptor, (dnn_descriptor))                                             \
+    X(BackendSetAttribute, (dnn_descriptor, int name, int type, int64_t count, const void *)) \
+    X(BackendGetAttribute,                                                                    \
+      (dnn_descriptor, int name, int type, int64_t room, int64_t *count, void *))             \
+    X(BackendFinalize, (dnn_descriptor))                                                      \
+    X(BackendExecute, (dnn_handle, dnn_descriptor plan, dnn_descriptor pack))
+
+#define DNN_NUMBERS(X)                                              \
+    X(DATA_FLOAT, 0)                                                \
+    X(DATA_DOUBLE, 1)                                               \
+    X(DATA_HALF, 2)                                                 \
+    X(DATA_BFLOAT16, 9)                                             \
+    X(CROSS_CORRELATION, 1)                                         \
+    X(HEUR_MODE_FALLBACK, 2)                                        \
+    X(HEUR_MODE_A, 3)                                               \
+    X(NUMERICAL_NOTE_TENSOR_CORE, 0)                                \
+    X(NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, 1)                        \
+    X(NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, 2)                \
+    X(NUMERICAL_NOTE_FFT, 3)                                        \
+    X(NUMERICAL_NOTE_NONDETERMINISTIC, 4)                           \
+    X(NUMERICAL_NOTE_WINOGRAD, 5)                                   \
+    X(NUMERICAL_NOTE_WINOGRAD_TILE_4x4, 6)                          \
+    X(NUMERICAL_NOTE_WINOGRAD_TILE_6x6, 7)                          \
+    X(NUMERICAL_NOTE_WINOGRAD_TILE_13x13, 8)                        \
+    X(TYPE_HANDLE, 0)                                               \
+    X(TYPE_DATA_TYPE, 1)                                            \
+    X(TYPE_INT64, 3)                                                \
+    X(TYPE_FLOAT, 4)                                                \
+    X(TYPE_DOUBLE, 5)                                               \
+    X(TYPE_VOID_PTR, 6)                                             \
+    X(TYPE_CONVOLUTION_MODE, 7)                                     \
+    X(TYPE_HEUR_MODE, 8)                                            \
+    X(TYPE_NUMERICAL_NOTE, 11)                                      \
+    X(TYPE_BACKEND_DESCRIPTOR, 15)                                  \
+    X(BACKEND_CONVOLUTION_DESCRIPTOR, 1)                            \
+    X(BACKEND_ENGINE_DESCRIPTOR, 2)                                 \
+    X(BACKEND_ENGINECFG_DESCRIPTOR, 3)                              \
+    X(BACKEND_ENGINEHEUR_DESCRIPTOR, 4)                             \
+    X(BACKEND_EXECUTION_PLAN_DESCRIPTOR, 5)                         \
+    X(BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, 10)         \
+    X(BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, 11) \
+    X(BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, 12)   \
+    X(BACKEND_OPERATIONGRAPH_DESCRIPTOR, 15)                        \
+    X(BACKEND_VARIANT_PACK_DESCRIPTOR, 16)                          \
+    X(BACKEND_TENSOR_DESCRIPTOR, 17)                                \
+    X(ATTR_CONVOLUTION_COMP_TYPE, 100)                              \
+    X(ATTR_CONVOLUTION_CONV_MODE, 101)                              \
+    X(ATTR_CONVOLUTION_DILATIONS, 102)                              \
+    X(ATTR_CONVOLUTION_FILTER_STRIDES, 103)                         \
+    X(ATTR_CONVOLUTION_POST_PADDINGS, 104)                          \
+    X(ATTR_CONVOLUTION_PRE_PADDINGS, 105)                           \
+    X(ATTR_CONVOLUTION_SPATIAL_DIMS, 106)                           \
+    X(ATTR_ENGINEHEUR_MODE, 200)                                    \
+    X(ATTR_ENGINEHEUR_OPERATION_GRAPH, 201)                         \
+    X(ATTR_ENGINEHEUR_RESULTS, 202)                                 \
+    X(ATTR_ENGINECFG_ENGINE, 300)                                   \
+    X(ATTR_EXECUTION_PLAN_HANDLE, 400)                              \
+    X(ATTR_EXECUTION_PLAN_ENGINE_CONFIG, 401)                       \
+    X(ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 402)                      \
+    X(ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 700)                \
+    X(ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 701)                 \
+    X(ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, 702)            \
+    X(ATTR_OPERATION_CONVOLUTION_FORWARD_W, 703)                    \
+    X(ATTR_OPERATION_CONVOLUTION_FORWARD_X, 704)                    \
+    X(ATTR_OPERATION_CONVOLUTION_FORWARD_Y, 705)                    \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, 706)               \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA, 707)                \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, 708)           \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, 709)                   \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, 710)                  \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, 711)                  \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, 712)             \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA, 713)              \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, 714)         \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, 715)                \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, 716)                 \
+    X(ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, 717)                \
+    X(ATTR_OPERATIONGRAPH_HANDLE, 800)                              \
+    X(ATTR_OPERATIONGRAPH_OPS, 801)                                 \
+    X(ATTR_TENSOR_BYTE_ALIGNMENT, 900)                              \
+    X(ATTR_TENSOR_DATA_TYPE, 901)                                   \
+    X(ATTR_TENSOR_DIMENSIONS, 902)                                  \
+    X(ATTR_TENSOR_STRIDES, 903)                                     \
+    X(ATTR_TENSOR_UNIQUE_ID, 906)                                   \
+    X(ATTR_VARIANT_PACK_UNIQUE_IDS, 1000)                           \
+    X(ATTR_VARIANT_PACK_DATA_POINTERS, 1001)                        \
+    X(ATTR_VARIANT_PACK_WORKSPACE, 1003)                            \
+    X(ATTR_ENGINE_NUMERICAL_NOTE, 1303)
+#define DNN_NUMBER(name, value) DNN_##name = value,
+enum { DNN_NUMBERS(DNN_NUMBER) };
+#undef DNN_NUMBER
+
+#if !defined(TNC_EMULATED) && !defined(_WIN32)
+#include <dlfcn.h>
+#endif
+
+enum { DNN_X, DNN_W, DNN_Y, DNN_SIDES, DNN_MOST = 5 };
+struct dnn_call {
+    int64_t size[DNN_SIDES][DNN_MOST], step[DNN_SIDES][DNN_MOST];
+    int64_t align[DNN_SIDES];
+    int64_t stride[3], pad[3], dilation[3];
+    int64_t of, dims, dtype, device;
+};
+struct dnn_data {
+    char *at[DNN_SIDES];
+    const char *bias;
+    int64_t bias_step;
+};
+
+static int64_t dnn_alignment(const char *at) {
+    int64_t most = 256;
+    while ((uintptr_t)at % (uintptr_t)most) most /= 2;
+    return most;
+}
+static void dnn_side(dnn_call *c, dnn_data *d, int s, const tn_tensor *t) {
+    const tn_operand o = tn_operand_of(t);
+    const int n = (int)c->dims + 2, less = n - o.ndim;
+    for (int k = 0; k < n; k++) {
+        c->size[s][k] = k < less ? 1 : o.size[k - less];
+        c->step[s][k] = k < less ? 0 : o.stride[k - less];
+    }
+    d->at[s] = o.at;
+    c->align[s] = dnn_alignment(o.at);
+}
+static void dnn_dense(const dnn_call *c, int s, bool last, int64_t *step) {
+    const int n = (int)c->dims + 2;
+    int64_t next = 1;
+    if (last) {
+        step[1] = 1;
+        next = c->size[s][1];
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        if (last && k == 1) continue;
+        step[k] = next;
+        next *= c->size[s][k];
+    }
+}
+static bool dnn_lies(const dnn_call *c, int s, bool last) {
+    int64_t step[DNN_MOST];
+    bool is = true;
+    dnn_dense(c, s, last, step);
+    for (int k = 0; k < c->dims + 2; k++)
+        is = is && (c->size[s][k] == 1 || c->step[s][k] == step[k]);
+    return is;
+}
+static bool dnn_strides(dnn_call *c) {
+    bool last = false;
+    for (int s = 0; s < DNN_SIDES; s++)
+        last = last || (dnn_lies(c, s, true) && !dnn_lies(c, s, false));
+    for (int s = 0; s < DNN_SIDES; s++) {
+        int64_t step[DNN_MOST];
+        dnn_dense(c, s, last && dnn_lies(c, s, true), step);
+        for (int k = 0; k < c->dims + 2; k++) {
+            if (c->size[s][k] == 1) c->step[s][k] = step[k];
+            if (c->step[s][k] <= 0) return false;
+        }
+    }
+    return true;
+}
+static bool dnn_fits(const dnn_call *c) {
+    bool fits = true;
+    for (int k = 0; k < c->dims; k++) {
+        const int64_t room = c->size[DNN_X][k + 2] + 2 * c->pad[k] -
+                             (c->size[DNN_W][k + 2] - 1) * c->dilation[k] - 1;
+        fits = fits && room >= 0 && c->size[DNN_Y][k + 2] == room / c->stride[k] + 1;
+    }
+    return fits;
+}
+static bool dnn_call_of(const tn_frame *f, int of, const tnc_windows &w, dnn_call *c, dnn_data *d) {
+    static const int sides[][DNN_SIDES] = {{DNN_X, DNN_W, DNN_Y},
+                                           {DNN_Y, DNN_W, DNN_X},
+                                           {DNN_Y, DNN_X, DNN_W}};
+    const tn_operand out = tn_operand_of(f->out[0]);
+    memset(c, 0, sizeof *c);
+    memset(d, 0, sizeof *d);
+    if (!tnc_is_float(out.dtype) || !out.row_major) return false;
+    c->of = of;
+    c->dims = w.dims;
+    c->dtype = out.dtype;
+    c->device = tn_frame_device(f);
+    memcpy(c->stride, w.stride, sizeof c->stride);
+    memcpy(c->pad, w.pad, sizeof c->pad);
+    memcpy(c->dilation, w.dilation, sizeof c->dilation);
+    dnn_side(c, d, sides[of][0], f->in[0]);
+    dnn_side(c, d, sides[of][1], f->in[1]);
+    dnn_side(c, d, sides[of][2], f->out[0]);
+    for (int s = 0; s < DNN_SIDES; s++)
+        for (int k = 0; k < c->dims + 2; k++)
+            if (c->size[s][k] < 1) return false;
+    if (of == TNC_CONV_OUTPUT && f->in[2]) {
+        const tn_operand bias = tn_operand_of(f->in[2]);
+        d->bias = bias.at;
+        d->bias_step = bias.stride[0] * bias.bytes;
+    }
+    return dnn_strides(c) && dnn_fits(c);
+}
+
+template <class T>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_cudnn_bias(char *y, const char *bias, int64_t step, int dtype, int bytes, int64_t elements,
+                   int64_t channels, int64_t plane) {
+    for (int64_t i = TNC_FIRST(); i < elements; i += TNC_STEP()) {
+        const T b = tnc_load_real<T>(bias + i / plane % channels * step, dtype);
+        tnc_store_real(y + i * bytes, dtype, tnc_load_real<T>(y + i * bytes, dtype) + b);
+    }
+}
+static void dnn_add_bias(const tn_frame *f, const dnn_call *c, const dnn_data *d) {
+    const int64_t *size = c->size[DNN_Y];
+    const int bytes = tnc_dtype_bytes((int)c->dtype);
+    int64_t plane = 1;
+    for (int k = 0; k < c->dims; k++) plane *= size[k + 2];
+    const int64_t n = size[0] * size[1] * plane;
+    if (c->dtype == TN_F64)
+        TNC_LAUNCH_PLAIN(tnc_cudnn_bias<double>, tnc_blocks(n, TNC_THREADS), TNC_THREADS,
+                         tnc_stream(f), d->at[DNN_Y], d->bias, d->bias_step, (int)c->dtype, bytes,
+                         n, size[1], plane);
+    else
+        TNC_LAUNCH_PLAIN(tnc_cudnn_bias<float>, tnc_blocks(n, TNC_THREADS), TNC_THREADS,
+                         tnc_stream(f), d->at[DNN_Y], d->bias, d->bias_step, (int)c->dtype, bytes,
+                         n, size[1], plane);
+}
+
+struct dnn_library {
+#define DNN_MEMBER(name, parameters) int(*name) parameters;
+    DNN_FUNCTIONS(DNN_MEMBER)
+#undef DNN_MEMBER
+};
+static dnn_library dnn;
+static std::mutex dnn_lock;
+static dnn_handle dnn_handles[TNC_DEVICES];
+
+#ifdef TNC_EMULATED
+extern "C" {
+#define DNN_DECLARE(name, parameters) int cudnn##name parameters __attribute__((weak));
+DNN_FUNCTIONS(DNN_DECLARE)
+#undef DNN_DECLARE
+size_t cudnnGetVersion(void) __attribute__((weak));
+}
+static bool dnn_open(void) {
+    bool whole = cudnnGetVersion && cudnnGetVersion() / 10000 == 9;
+#define DNN_FIND(name, parameters) \
+    dnn.name = cudnn##name;        \
+    whole = whole && dnn.name;
+    DNN_FUNCTIONS(DNN_FIND)
+#undef DNN_FIND
+    return whole;
+}
+#elif defined _WIN32 || defined __HIP__
+static bool dnn_open(void) { return false; }
+#else
+static bool dnn_open(void) {
+    void *at = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL), *found;
+    size_t (*version)(void);
+    bool whole = true;
+    if (!at) return false;
+    found = dlsym(at, "cudnnGetVersion");
+    memcpy(&version, &found, sizeof found);
+    if (!found || version() / 10000 != 9) return false;
+#define DNN_FIND(name, parameters)           \
+    found = dlsym(at, "cudnn" #name);        \
+    memcpy(&dnn.name, &found, sizeof found); \
+    whole = whole && found;
+    DNN_FUNCTIONS(DNN_FIND)
+#undef DNN_FIND
+    return whole;
+}
+#endif
+static bool dnn_handle_of(int64_t device) {
+    static const bool there = dnn_open();
+    if (!there) return false;
+    if (!dnn_handles[device] && (cudaSetDevice((int)device) || dnn.Create(&dnn_handles[device])))
+        dnn_handles[device] = NULL;
+    return dnn_handles[device] != NULL;
+}
+
+enum { DNN_CONVOLUTION = DNN_SIDES, DNN_OPERATION, DNN_GRAPH, DNN_CONFIG, DNN_PLAN, DNN_KEPT };
+struct dnn_plan {
+    dnn_descriptor at[DNN_KEPT];
+    int64_t workspace;
+};
+enum {
+    DNN_CONFIGS = 64,
+    DNN_NOTES = 32,
+    DNN_ENOUGH = 1 << 30
+};
+
+static bool dnn_set(dnn_descriptor d, int name, int type, int64_t count, const void *values) {
+    return !dnn.BackendSetAttribute(d, name, type, count, values);
+}
+static bool dnn_set_number(dnn_descriptor d, int name, int type, int32_t value) {
+    return dnn_set(d, name, type, 1, &value);
+}
+static bool dnn_set_one(dnn_descriptor d, int name, int64_t value) {
+    return dnn_set(d, name, DNN_TYPE_INT64, 1, &value);
+}
+static bool dnn_set_part(dnn_descriptor d, int name, dnn_descriptor part) {
+    return dnn_set(d, name, DNN_TYPE_BACKEND_DESCRIPTOR, 1, &part);
+}
+static bool dnn_new(int kind, dnn_descriptor *d) {
+    if (!dnn.BackendCreateDescriptor(kind, d)) return true;
+    *d = NULL;
+    return false;
+}
+static void dnn_end(dnn_descriptor *d) {
+    if (*d) dnn.BackendDestroyDescriptor(*d);
+    *d = NULL;
+}
+static void dnn_drop(dnn_plan *p) {
+    for (int i = DNN_KEPT - 1; i >= 0; i--) dnn_end(&p->at[i]);
+}
+
+static int dnn_type(int64_t dtype) {
+    switch (dtype) {
+    case TN_F64: return DNN_DATA_DOUBLE;
+    case TN_F16: return DNN_DATA_HALF;
+    case TN_BF16: return DNN_DATA_BFLOAT16;
+    default: return DNN_DATA_FLOAT;
+    }
+}
+static bool dnn_tensor(dnn_plan *p, const dnn_call *c, int s) {
+    dnn_descriptor *d = &p->at[s];
+    return dnn_new(DNN_BACKEND_TENSOR_DESCRIPTOR, d) &&
+           dnn_set_number(*d, DNN_ATTR_TENSOR_DATA_TYPE, DNN_TYPE_DATA_TYPE, dnn_type(c->dtype)) &&
+           dnn_set(*d, DNN_ATTR_TENSOR_DIMENSIONS, DNN_TYPE_INT64, c->dims + 2, c->size[s]) &&
+           dnn_set(*d, DNN_ATTR_TENSOR_STRIDES, DNN_TYPE_INT64, c->dims + 2, c->step[s]) &&
+           dnn_set_one(*d, DNN_ATTR_TENSOR_UNIQUE_ID, s + 1) &&
+           dnn_set_one(*d, DNN_ATTR_TENSOR_BYTE_ALIGNMENT, c->align[s]) && !dnn.BackendFinalize(*d);
+}
+static bool dnn_windows(dnn_plan *p, const dnn_call *c) {
+    dnn_descriptor *d = &p->at[DNN_CONVOLUTION];
+    return dnn_new(DNN_BACKEND_CONVOLUTION_DESCRIPTOR, d) &&
+           dnn_set_number(*d, DNN_ATTR_CONVOLUTION_COMP_TYPE, DNN_TYPE_DATA_TYPE,
+                          c->dtype == TN_F64 ? DNN_DATA_DOUBLE : DNN_DATA_FLOAT) &&
+           dnn_set_number(*d, DNN_ATTR_CONVOLUTION_CONV_MODE, DNN_TYPE_CONVOLUTION_MODE,
+                          DNN_CROSS_CORRELATION) &&
+           dnn_set_one(*d, DNN_ATTR_CONVOLUTION_SPATIAL_DIMS, c->dims) &&
+           dnn_set(*d, DNN_ATTR_CONVOLUTION_PRE_PADDINGS, DNN_TYPE_INT64, c->dims, c->pad) &&
+           dnn_set(*d, DNN_ATTR_CONVOLUTION_POST_PADDINGS, DNN_TYPE_INT64, c->dims, c->pad) &&
+           dnn_set(*d, DNN_ATTR_CONVOLUTION_DILATIONS, DNN_TYPE_INT64, c->dims, c->dilation) &&
+           dnn_set(*d, DNN_ATTR_CONVOLUTION_FILTER_STRIDES, DNN_TYPE_INT64, c->dims, c->stride) &&
+           !dnn.BackendFinalize(*d);
+}
+struct dnn_names {
+    int kind, x, w, y, convolution, alpha, beta;
+};
+#define DNN_NAMES(KIND, OP, X, W, Y)                                                              \
+    {                                                                                             \
+        DNN_BACKEND_OPERATION_CONVOLUTION_##KIND##_DESCRIPTOR,                                    \
+            DNN_ATTR_OPERATION_CONVOLUTION_##OP##_##X, DNN_ATTR_OPERATION_CONVOLUTION_##OP##_##W, \
+            DNN_ATTR_OPERATION_CONVOLUTION_##OP##_##Y,                                            \
+            DNN_ATTR_OPERATION_CONVOLUTION_##OP##_CONV_DESC,                                      \
+            DNN_ATTR_OPERATION_CONVOLUTION_##OP##_ALPHA,                                          \
+            DNN_ATTR_OPERATION_CONVOLUTION_##OP##_BETA                                            \
+    }
+static const dnn_names dnn_operations[] = {DNN_NAMES(FORWARD, FORWARD, X, W, Y),
+                                           DNN_NAMES(BACKWARD_DATA, BWD_DATA, DX, W, DY),
+                                           DNN_NAMES(BACKWARD_FILTER, BWD_FILTER, X, DW, DY)};
+#undef DNN_NAMES
+static bool dnn_operation(dnn_plan *p, const dnn_call *c) {
+    const dnn_names *a = &dnn_operations[c->of];
+    static const double one = 1, zero = 0;
+    static const float one_float = 1, zero_float = 0;
+    const bool f64 = c->dtype == TN_F64;
+    const int type = f64 ? DNN_TYPE_DOUBLE : DNN_TYPE_FLOAT;
+    dnn_descriptor *d = &p->at[DNN_OPERATION];
+    return dnn_new(a->kind, d) && dnn_set_part(*d, a->x, p->at[DNN_X]) &&
+           dnn_set_part(*d, a->w, p->at[DNN_W]) && dnn_set_part(*d, a->y, p->at[DNN_Y]) &&
+           dnn_set_part(*d, a->convolution, p->at[DNN_CONVOLUTION]) &&
+           dnn_set(*d, a->alpha, type, 1, f64 ? (const void *)&one : &one_float) &&
+           dnn_set(*d, a->beta, type, 1, f64 ? (const void *)&zero : &zero_float) &&
+           !dnn.BackendFinalize(*d);
+}
+static bool dnn_graph(dnn_plan *p, const dnn_call *c) {
+    dnn_descriptor *d = &p->at[DNN_GRAPH];
+    for (int s = 0; s < DNN_SIDES; s++)
+        if (!dnn_tensor(p, c, s)) return false;
+    return dnn_windows(p, c) && dnn_operation(p, c) &&
+           dnn_new(DNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, d) &&
+           dnn_set_part(*d, DNN_ATTR_OPERATIONGRAPH_OPS, p->at[DNN_OPERATION]) &&
+           dnn_set(*d, DNN_ATTR_OPERATIONGRAPH_HANDLE, DNN_TYPE_HANDLE, 1,
+                   &dnn_handles[c->device]) &&
+           !dnn.BackendFinalize(*d);
+}
+
+static bool dnn_allowed(dnn_descriptor config, const dnn_call *c) {
+    const unsigned never = 1u << DNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION |
+                           1u << DNN_NUMERICAL_NOTE_FFT |
+                           1u << DNN_NUMERICAL_NOTE_NONDETERMINISTIC |
+                           1u << DNN_NUMERICAL_NOTE_WINOGRAD |
+                           1u << DNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 |
+                           1u << DNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6 |
+                           1u << DNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13,
+                   tf32 = 1u << DNN_NUMERICAL_NOTE_TENSOR_CORE |
+                          1u << DNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
+                   refused = never | (c->dtype == TN_F32 && !tnc_tf32() ? tf32 : 0u);
+    int32_t notes[DNN_NOTES];
+    int64_t n = 0, engines = 0;
+    dnn_descriptor engine = NULL;
+    bool ok = dnn_new(DNN_BACKEND_ENGINE_DESCRIPTOR, &engine) &&
+              !dnn.BackendGetAttribute(config, DNN_ATTR_ENGINECFG_ENGINE,
+                                       DNN_TYPE_BACKEND_DESCRIPTOR, 1, &engines, &engine) &&
+              engines == 1 &&
+              !dnn.BackendGetAttribute(engine, DNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                       DNN_TYPE_NUMERICAL_NOTE, DNN_NOTES, &n, notes);
+    for (int64_t i = 0; ok && i < n && i < DNN_NOTES; i++)
+        ok = notes[i] < 0 || notes[i] > 31 || !(refused >> notes[i] & 1);
+    dnn_end(&engine);
+    return ok;
+}
+static bool dnn_finish(dnn_plan *p, const dnn_call *c, dnn_descriptor config) {
+    dnn_descriptor *d = &p->at[DNN_PLAN];
+    int64_t n = 0;
+    const bool ok =
+        dnn_new(DNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, d) &&
+        dnn_set(*d, DNN_ATTR_EXECUTION_PLAN_HANDLE, DNN_TYPE_HANDLE, 1, &dnn_handles[c->device]) &&
+        dnn_set_part(*d, DNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config) &&
+        !dnn.BackendFinalize(*d) &&
+        !dnn.BackendGetAttribute(*d, DNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, DNN_TYPE_INT64, 1, &n,
+                                 &p->workspace) &&
+        n == 1 && p->workspace >= 0 && p->workspace <= DNN_ENOUGH;
+    if (!ok) dnn_end(d);
+    return ok;
+}
+static bool dnn_choose(dnn_plan *p, const dnn_call *c, int mode) {
+    dnn_descriptor heuristics = NULL, config[DNN_CONFIGS] = {NULL};
+    int64_t most = 0, n = 0;
+    bool ok = dnn_new(DNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &heuristics) &&
+              dnn_set_part(heuristics, DNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, p->at[DNN_GRAPH]) &&
+              dnn_set_number(heuristics, DNN_ATTR_ENGINEHEUR_MODE, DNN_TYPE_HEUR_MODE, mode) &&
+              !dnn.BackendFinalize(heuristics) &&
+              !dnn.BackendGetAttribute(heuristics, DNN_ATTR_ENGINEHEUR_RESULTS,
+                                       DNN_TYPE_BACKEND_DESCRIPTOR, 0, &most, NULL);
+    if (most > DNN_CONFIGS) most = DNN_CONFIGS;
+    for (int64_t i = 0; ok && i < most; i++)
+        ok = dnn_new(DNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[i]);
+    ok = ok && !dnn.BackendGetAttribute(heuristics, DNN_ATTR_ENGINEHEUR_RESULTS,
+                                        DNN_TYPE_BACKEND_DESCRIPTOR, most, &n, config);
+    for (int64_t i = 0; ok && i < n && i < most && !p->at[DNN_PLAN]; i++)
+        if (dnn_allowed(config[i], c) && dnn_finish(p, c, config[i])) {
+            p->at[DNN_CONFIG] = config[i];
+            config[i] = NULL;
+        }
+    for (int64_t i = 0; i < most; i++) dnn_end(&config[i]);
+    dnn_end(&heuristics);
+    return p->at[DNN_PLAN] != NULL;
+}
+static bool dnn_make(dnn_plan *p, const dnn_call *c) {
+    const bool made =
+        !cudaSetDevice((int)c->device) && dnn_graph(p, c) &&
+        (dnn_choose(p, c, DNN_HEUR_MODE_A) || dnn_choose(p, c, DNN_HEUR_MODE_FALLBACK));
+    (void)cudaGetLastError();
+    return made;
+}
+
+static tnc_plans<dnn_call, dnn_plan> dnn_plans;
+
+static int64_t dnn_most(void) {
+#ifdef TNC_EMULATED
+    return emu_number("EMU_CUDNN_PLANS", 1 << 12);
+#else
+    return 1 << 12;
+#endif
+}
+static dnn_plan *dnn_plan_of(const dnn_call *c) {
+    return dnn_handle_of(c->device) ? dnn_plans.find(*c, dnn_most(), dnn_make, dnn_drop) : NULL;
+}
+
+static bool dnn_execute(const tn_frame *f, const dnn_call *c, const dnn_data *d,
+                        const dnn_plan *p) {
+    static const int64_t ids[DNN_SIDES] = {DNN_X + 1, DNN_W + 1, DNN_Y + 1};
+    const dnn_handle handle = dnn_handles[c->device];
+    void *at[DNN_SIDES], *scratch = p->workspace ? f->scratch : NULL;
+    dnn_descriptor pack = NULL;
+    for (int s = 0; s < DNN_SIDES; s++) at[s] = d->at[s];
+    const bool ok =
+        dnn_new(DNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack) &&
+        dnn_set(pack, DNN_ATTR_VARIANT_PACK_UNIQUE_IDS, DNN_TYPE_INT64, DNN_SIDES, ids) &&
+        dnn_set(pack, DNN_ATTR_VARIANT_PACK_DATA_POINTERS, DNN_TYPE_VOID_PTR, DNN_SIDES, at) &&
+        dnn_set(pack, DNN_ATTR_VARIANT_PACK_WORKSPACE, DNN_TYPE_VOID_PTR, 1, &scratch) &&
+        !dnn.BackendFinalize(pack) && !dnn.SetStream(handle, tnc_stream(f)) &&
+        !dnn.BackendExecute(handle, p->at[DNN_PLAN], pack);
+    dnn_end(&pack);
+    return ok;
+}
+
+TNC_PRIV bool tnc_cudnn_takes(const tn_frame *f, int of, const tnc_windows &w, int64_t *bytes) {
+    dnn_call c;
+    dnn_data d;
+    *bytes = 0;
+    if (tnc_exact() || !dnn_call_of(f, of, w, &c, &d)) return false;
+    std::lock_guard<std::mutex> hold(dnn_lock);
+    dnn_plan *p = dnn_plan_of(&c);
+    if (!p) return false;
+    *bytes = p->workspace;
+#ifdef TNC_EMULATED
+    if (emu_number("EMU_CUDNN", 1) == 5) p->workspace += 64;
+#endif
+    return true;
+}
+TNC_PRIV bool tnc_cudnn_run(const tn_frame *f, int of, const tnc_windows &w) {
+    dnn_call c;
+    dnn_data d;
+    if (tnc_exact() || !dnn_call_of(f, of, w, &c, &d)) return false;
+    std::lock_guard<std::mutex> hold(dnn_lock);
+    const dnn_plan *p = dnn_plan_of(&c);
+    if (!p || p->workspace > (int64_t)f->scratch_bytes || cudaSetDevice((int)c.device))
+        return false;
+    if (!dnn_execute(f, &c, &d, p)) return false;
+    if (d.bias) dnn_add_bias(f, &c, &d);
+    return true;
+}
+
 /* src/cuda/conv.cu - conv2d and the gradients of its input and weight in the order of the CPU (kernels/conv.h): chains of 384 terms in the order of k, or of a block of pixels */
 
 /* src/cuda/conv.cuh - a convolution as its kernels see it, for all three rows: */
@@ -24662,8 +25212,6 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-enum { CONV_OUTPUT, CONV_INPUT, CONV_WEIGHT };
-
 typedef struct conv_planes {
     const char *at;
     int64_t n, c, h, w, image, channel, row, col;
@@ -24676,24 +25224,6 @@ static conv_planes conv_planes_of(const tn_tensor *t) {
                            stride[2]};
     return p;
 }
-static int64_t conv_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[k && option.n > 1];
-}
-typedef struct conv_options {
-    int64_t stride[2], pad[2], dilation[2], groups;
-} conv_options;
-static conv_options conv_options_of(tn_ints stride, tn_ints padding, tn_ints dilation,
-                                    int64_t groups) {
-    conv_options o;
-    for (int k = 0; k < 2; k++) {
-        o.stride[k] = conv_option(stride, k, 1);
-        o.pad[k] = conv_option(padding, k, 0);
-        o.dilation[k] = conv_option(dilation, k, 1);
-    }
-    o.groups = groups;
-    return o;
-}
-
 static void conv_digits(tnc_conv_digits *d, int64_t middle, int64_t inner, int64_t outer_step,
                         int64_t middle_step, int64_t inner_step, int64_t b_step) {
     d->middle = middle;
@@ -24703,13 +25233,13 @@ static void conv_digits(tnc_conv_digits *d, int64_t middle, int64_t inner, int64
     d->step[2] = inner_step;
     d->outer = b_step;
 }
-static void conv_of_pixels(tnc_conv_digits *d, const conv_options *o) {
+static void conv_of_pixels(tnc_conv_digits *d, const tnc_windows *o) {
     d->y = (int32_t)-o->pad[0];
     d->x = (int32_t)-o->pad[1];
     d->y_step = (int32_t)o->stride[0];
     d->x_step = (int32_t)o->stride[1];
 }
-static void conv_of_taps(tnc_conv_digits *d, const conv_options *o) {
+static void conv_of_taps(tnc_conv_digits *d, const tnc_windows *o) {
     d->y_step = (int32_t)o->dilation[0];
     d->x_step = (int32_t)o->dilation[1];
 }
@@ -24721,7 +25251,7 @@ static int64_t conv_common(int64_t a, int64_t b) {
     }
     return a;
 }
-static void conv_axis(tnc_conv_axis *x, int64_t n, int64_t taps, const conv_options *o, int k) {
+static void conv_axis(tnc_conv_axis *x, int64_t n, int64_t taps, const tnc_windows *o, int k) {
     x->n = n;
     x->taps = taps;
     x->stride = o->stride[k];
@@ -24740,7 +25270,7 @@ static void conv_source(tnc_conv *v, const conv_planes &b, int64_t channels) {
     v->w = (int32_t)b.w;
 }
 static void conv_plan_output(tnc_conv *v, const conv_planes &x, const conv_planes &w,
-                             const conv_planes &y, const conv_options *o) {
+                             const conv_planes &y, const tnc_windows *o) {
     tnc_conv_phase *p = &v->phase;
     const int64_t plane = y.h * y.w;
     v->m = w.n / o->groups;
@@ -24759,7 +25289,7 @@ static void conv_plan_output(tnc_conv *v, const conv_planes &x, const conv_plane
     v->swap = true;
 }
 static void conv_plan_input(tnc_conv *v, const conv_planes &d, const conv_planes &w,
-                            const conv_planes &x, const conv_options *o) {
+                            const conv_planes &x, const tnc_windows *o) {
     tnc_conv_phase *p = &v->phase;
     const int64_t og = w.n / o->groups, plane = x.h * x.w;
     v->m = w.c;
@@ -24783,7 +25313,7 @@ static void conv_plan_input(tnc_conv *v, const conv_planes &d, const conv_planes
     v->swap = v->conj = true;
 }
 static void conv_plan_weight(tnc_conv *v, const conv_planes &d, const conv_planes &x,
-                             const conv_planes &w, const conv_options *o) {
+                             const conv_planes &w, const tnc_windows *o) {
     tnc_conv_phase *p = &v->phase;
     const int64_t taps = w.c * w.h * w.w;
     v->m = w.n / o->groups;
@@ -24819,7 +25349,15 @@ static int64_t conv_weight_blocks(const tnc_conv &v, int64_t images) {
            c.pieces;
 }
 
-static void conv_jobs(tnc_conv *v, const tn_frame *f) {
+static int64_t conv_sums(const tnc_conv *v) {
+    int64_t bytes;
+    if (v->split == 1) return 0;
+    if (__builtin_mul_overflow(v->elements, v->split + 1, &bytes) ||
+        __builtin_mul_overflow(bytes, v->dtype == TN_F64 ? 8 : 4, &bytes))
+        return INT64_MAX;
+    return bytes;
+}
+static void conv_jobs(tnc_conv *v, const tn_frame *f, int64_t room) {
     const int m = conv_tile_m(*v), wide = v->dtype == TN_F64 ? 64 : 128;
     const int64_t p = !v->turned ? v->phase.p
                                  : v->phase.p * ((v->y.n + v->y.stride - 1) / v->y.stride) *
@@ -24835,10 +25373,11 @@ static void conv_jobs(tnc_conv *v, const tn_frame *f) {
     if (!conv_floats(*v) || v->phases > 1 || v->blocks < 2 || v->jobs >= enough || !v->jobs) return;
     v->split = (enough + v->jobs - 1) / v->jobs;
     if (v->split > v->blocks) v->split = v->blocks;
+    if (conv_sums(v) > room) v->split = 1;
     v->jobs *= v->split;
 }
 
-static void conv_plan(tnc_conv *v, tn_frame *f, int of, const conv_options &o) {
+static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &o, int64_t room) {
     const tn_operand out = tn_operand_of(f->out[0]);
     const conv_planes a = conv_planes_of(f->in[0]), b = conv_planes_of(f->in[1]),
                       c = conv_planes_of(f->out[0]);
@@ -24848,14 +25387,14 @@ static void conv_plan(tnc_conv *v, tn_frame *f, int of, const conv_options &o) {
     v->phases = 1;
     v->c = out.at;
     v->elements = out.numel;
-    if (of == CONV_OUTPUT) {
+    if (of == TNC_CONV_OUTPUT) {
         conv_plan_output(v, a, b, c, &o);
         if (f->in[2]) {
             const tn_operand bias = tn_operand_of(f->in[2]);
             v->bias = bias.at;
             v->bias_step = bias.stride[0];
         }
-    } else if (of == CONV_INPUT) {
+    } else if (of == TNC_CONV_INPUT) {
         conv_plan_input(v, a, b, c, &o);
     } else {
         conv_plan_weight(v, a, b, c, &o);
@@ -24866,13 +25405,13 @@ static void conv_plan(tnc_conv *v, tn_frame *f, int of, const conv_options &o) {
     else if (v->phases == 1)
         v->blocks = (v->phase.k * (v->turned ? b.h * b.w : 1) + TNC_CONV_BLOCK - 1) /
                     TNC_CONV_BLOCK;
-    conv_jobs(v, f);
+    conv_jobs(v, f, room);
 }
 
-static bool conv_prepare_as(tn_frame *f, int of, const conv_options &o) {
-    const conv_planes x = conv_planes_of(of == CONV_OUTPUT  ? f->in[0]
-                                         : of == CONV_INPUT ? f->out[0]
-                                                            : f->in[1]);
+static bool conv_prepare_as(tn_frame *f, int of, const tnc_windows &o) {
+    const conv_planes x = conv_planes_of(of == TNC_CONV_OUTPUT  ? f->in[0]
+                                         : of == TNC_CONV_INPUT ? f->out[0]
+                                                                : f->in[1]);
     int64_t bytes;
     tnc_conv v;
     for (int k = 0; k < 2; k++)
@@ -24881,12 +25420,11 @@ static bool conv_prepare_as(tn_frame *f, int of, const conv_options &o) {
             return tn_fail(f, TN_UNSUPPORTED,
                            "a convolution over more than 2^30 rows or columns has no kernel on the "
                            "device");
-    conv_plan(&v, f, of, o);
-    if (v.split == 1) return true;
-    if (__builtin_mul_overflow(v.elements, v.split + 1, &bytes) ||
-        __builtin_mul_overflow(bytes, v.dtype == TN_F64 ? 8 : 4, &bytes))
-        return tn_fail(f, TN_MEMORY, "the sizes are too large");
-    return tn_device_scratch(f, bytes) != NULL;
+    if (tnc_cudnn_takes(f, of, o, &bytes)) return !bytes || tn_device_scratch(f, bytes) != NULL;
+    conv_plan(&v, f, of, o, INT64_MAX);
+    bytes = conv_sums(&v);
+    if (bytes == INT64_MAX) return tn_fail(f, TN_MEMORY, "the sizes are too large");
+    return !bytes || tn_device_scratch(f, bytes) != NULL;
 }
 
 template <class T, class E>
@@ -24920,9 +25458,10 @@ static void conv_run_floats(tn_frame *f, tnc_conv v) {
                          v.dtype, v.elements, n, v.first == 0, n == left);
     }
 }
-static void conv_run_as(tn_frame *f, int of, const conv_options &o) {
+static void conv_run_as(tn_frame *f, int of, const tnc_windows &o) {
     tnc_conv v;
-    conv_plan(&v, f, of, o);
+    if (tnc_cudnn_run(f, of, o)) return;
+    conv_plan(&v, f, of, o, (int64_t)f->scratch_bytes);
     if (!v.elements) return;
     switch (v.dtype) {
     case TN_F32: conv_run_floats<float, float>(f, v); break;
@@ -24940,19 +25479,19 @@ static void conv_run_as(tn_frame *f, int of, const conv_options &o) {
     }
 }
 
-#define CONV_ROW(row, of)                                                                       \
-    static bool row##_prepare(tn_frame *f) {                                                    \
-        TN_ARGS(row, a, f);                                                                     \
-        return conv_prepare_as(f, of,                                                           \
-                               conv_options_of(a->stride, a->padding, a->dilation, a->groups)); \
-    }                                                                                           \
-    static void row##_run(tn_frame *f) {                                                        \
-        TN_ARGS(row, a, f);                                                                     \
-        conv_run_as(f, of, conv_options_of(a->stride, a->padding, a->dilation, a->groups));     \
+#define CONV_ROW(row, of)                                                                         \
+    static bool row##_prepare(tn_frame *f) {                                                      \
+        TN_ARGS(row, a, f);                                                                       \
+        return conv_prepare_as(f, of,                                                             \
+                               tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups)); \
+    }                                                                                             \
+    static void row##_run(tn_frame *f) {                                                          \
+        TN_ARGS(row, a, f);                                                                       \
+        conv_run_as(f, of, tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups));     \
     }
-CONV_ROW(conv2d, CONV_OUTPUT)
-CONV_ROW(conv2d_input_grad, CONV_INPUT)
-CONV_ROW(conv2d_weight_grad, CONV_WEIGHT)
+CONV_ROW(conv2d, TNC_CONV_OUTPUT)
+CONV_ROW(conv2d_input_grad, TNC_CONV_INPUT)
+CONV_ROW(conv2d_weight_grad, TNC_CONV_WEIGHT)
 
 static const tn_device_row conv_table[] = {
     {"conv2d", false, NULL, conv2d_prepare, conv2d_run},
@@ -25217,18 +25756,16 @@ static tnc_volumes conv3d_volumes(const tn_tensor *t) {
     return v;
 }
 static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                        tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+                        const tnc_windows &w) {
     memset(v, 0, sizeof *v);
     v->a = conv3d_volumes(a);
     v->b = conv3d_volumes(b);
     v->c = conv3d_volumes(f->out[0]);
     v->elements = tn_numel(f->out[0]);
-    v->groups = groups;
-    for (int k = 0; k < 3; k++) {
-        v->stride[k] = tnc_option(stride, k, 1);
-        v->pad[k] = tnc_option(padding, k, 0);
-        v->dilation[k] = tnc_option(dilation, k, 1);
-    }
+    v->groups = w.groups;
+    memcpy(v->stride, w.stride, sizeof v->stride);
+    memcpy(v->pad, w.pad, sizeof v->pad);
+    memcpy(v->dilation, w.dilation, sizeof v->dilation);
 }
 #define CONV3D_LAUNCH(kernel) \
     TNC_LAUNCH_PLAIN((kernel), tnc_blocks(v.elements, TNC_THREADS), TNC_THREADS, tnc_stream(f), v)
@@ -25242,27 +25779,24 @@ static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, co
     case TN_C128: CONV3D_LAUNCH(kernel<tnc_conv3d_complex>); break;       \
     default: CONV3D_LAUNCH(kernel<tnc_conv3d_integers>);                  \
     }
-static void conv3d_run(tn_frame *f) {
-    TN_ARGS(conv3d, a, f);
+static void conv3d_run_output(tn_frame *f, const tnc_windows &w) {
     const tn_operand bias = tn_operand_of(f->in[2]);
     tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[1], f->in[0], a->stride, a->padding, a->dilation, a->groups);
+    conv3d_plan(&v, f, f->in[1], f->in[0], w);
     if (f->in[2]) {
         v.bias = bias.at;
         v.bias_step = bias.stride[0] * bias.bytes;
     }
     if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_output)
 }
-static void conv3d_input_grad_run(tn_frame *f) {
-    TN_ARGS(conv3d_input_grad, a, f);
+static void conv3d_run_input(tn_frame *f, const tnc_windows &w) {
     tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[1], f->in[0], a->stride, a->padding, a->dilation, a->groups);
+    conv3d_plan(&v, f, f->in[1], f->in[0], w);
     if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_input)
 }
-static void conv3d_weight_grad_run(tn_frame *f) {
-    TN_ARGS(conv3d_weight_grad, a, f);
+static void conv3d_run_weight(tn_frame *f, const tnc_windows &w) {
     tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[0], f->in[1], a->stride, a->padding, a->dilation, a->groups);
+    conv3d_plan(&v, f, f->in[0], f->in[1], w);
     if (!v.elements) return;
     if (v.c.dtype == TN_C64 || v.c.dtype == TN_C128) {
         CONV3D_LAUNCH(tnc_conv3d_weight_complex);
@@ -25277,10 +25811,30 @@ static void conv3d_weight_grad_run(tn_frame *f) {
 #undef CONV3D_LAUNCH
 #undef CONV3D_BY_DTYPE
 
+static bool conv3d_prepare_as(tn_frame *f, int of, const tnc_windows &w) {
+    int64_t bytes;
+    return !tnc_cudnn_takes(f, of, w, &bytes) || !bytes || tn_device_scratch(f, bytes) != NULL;
+}
+#define CONV3D_ROW(row, of, own)                                                                \
+    static bool row##_prepare(tn_frame *f) {                                                    \
+        TN_ARGS(row, a, f);                                                                     \
+        return conv3d_prepare_as(                                                               \
+            f, of, tnc_windows_of(3, a->stride, a->padding, a->dilation, a->groups));           \
+    }                                                                                           \
+    static void row##_run(tn_frame *f) {                                                        \
+        TN_ARGS(row, a, f);                                                                     \
+        const tnc_windows w = tnc_windows_of(3, a->stride, a->padding, a->dilation, a->groups); \
+        if (!tnc_cudnn_run(f, of, w)) own(f, w);                                                \
+    }
+CONV3D_ROW(conv3d, TNC_CONV_OUTPUT, conv3d_run_output)
+CONV3D_ROW(conv3d_input_grad, TNC_CONV_INPUT, conv3d_run_input)
+CONV3D_ROW(conv3d_weight_grad, TNC_CONV_WEIGHT, conv3d_run_weight)
+#undef CONV3D_ROW
+
 static const tn_device_row conv3d_table[] = {
-    {"conv3d", false, NULL, NULL, conv3d_run},
-    {"conv3d_input_grad", false, NULL, NULL, conv3d_input_grad_run},
-    {"conv3d_weight_grad", false, NULL, NULL, conv3d_weight_grad_run}};
+    {"conv3d", false, NULL, conv3d_prepare, conv3d_run},
+    {"conv3d_input_grad", false, NULL, conv3d_input_grad_prepare, conv3d_input_grad_run},
+    {"conv3d_weight_grad", false, NULL, conv3d_weight_grad_prepare, conv3d_weight_grad_run}};
 TNC_FAMILY(conv3d, conv3d_table)
 
 /* src/cuda/pool.cu - poolings over windows of two dimensions and their gradients, with the sums and choices of the CPU (ops/layers/max_pool.c, avg_pool.c) */
@@ -27917,6 +28471,14 @@ static bool backend_exact(void) {
 TNC_PRIV bool tnc_exact(void) {
     static const bool exact = backend_exact();
     return exact;
+}
+static bool backend_tf32(void) {
+    const char *said = getenv("TN_CUDA_TF32");
+    return said && *said && strcmp(said, "0") != 0;
+}
+TNC_PRIV bool tnc_tf32(void) {
+    static const bool fast = backend_tf32();
+    return fast;
 }
 
 static bool backend_failed(cudaError_t e, char *why, size_t room) {

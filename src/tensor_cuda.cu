@@ -41,6 +41,7 @@
 #include "cuda/factors.cu"
 #include "cuda/lu.cu"
 #include "cuda/matrix_exp.cu"
+#include "cuda/cudnn.cu"
 #include "cuda/conv.cu"
 #include "cuda/conv3d.cu"
 #include "cuda/pool.cu"

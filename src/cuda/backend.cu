@@ -39,6 +39,14 @@ TNC_PRIV bool tnc_exact(void) {
     static const bool exact = backend_exact();
     return exact;
 }
+static bool backend_tf32(void) {
+    const char *said = getenv("TN_CUDA_TF32");
+    return said && *said && strcmp(said, "0") != 0;
+}
+TNC_PRIV bool tnc_tf32(void) {
+    static const bool fast = backend_tf32();
+    return fast;
+}
 
 /* The driver's text; false. */
 static bool backend_failed(cudaError_t e, char *why, size_t room) {

@@ -4,12 +4,9 @@
  * A call is column-major, D (m x n) = alpha op(A) op(B) + beta C [+ bias along m]. Ours is
  * row-major, so it computes the transpose: A is our b, B our a. Plans (descriptors and algorithm)
  * are made once for each shape, and kept until others are needed more. */
+#include "plans.cuh"
 #include "products.cuh"
 
-#include <stdlib.h>
-
-#include <map>
-#include <new>
 #if !defined(TNC_EMULATED) && !defined(_WIN32)
 #include <dlfcn.h>
 #endif
@@ -122,7 +119,6 @@ __global__ void tnc_blas_loops(tnc_blas_call c, tnc_blas_data d, int bytes, char
 struct blas_plan {
     tnc_blas_call call;
     int64_t workspace; /* bytes */
-    bool usable;
 };
 /* Whether it is there. */
 static bool blas_handle(int64_t) { return emu_number("EMU_BLAS", 0) != 0; }
@@ -134,11 +130,6 @@ static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
 static void blas_drop(blas_plan *p) { memset(p, 0, sizeof *p); }
 #else
 /* --- the library ------------------------------------------------------------------------------ */
-
-static bool blas_asked(const char *name) {
-    const char *text = getenv(name);
-    return text && *text && strcmp(text, "0") != 0;
-}
 
 /* As in cublasLt.h of CUDA 12 and 13. */
 typedef struct blas_handle *blas_handle_t;
@@ -235,7 +226,6 @@ struct blas_plan {
     blas_opaque_t desc, layout[BLAS_SIDES];
     blas_heuristic best;
     int64_t workspace; /* bytes */
-    bool usable;
 };
 
 static int blas_type(int64_t dtype) {
@@ -254,11 +244,10 @@ static bool blas_layout(blas_opaque_t *to, const tnc_blas_call *c, int64_t rows,
            !blas.MatrixLayoutSetAttribute(*to, BLAS_LAYOUT_STEP, &step, sizeof step);
 }
 static bool blas_describe(blas_plan *p, const tnc_blas_call *c) {
-    static const bool fast = blas_asked("TN_CUDA_TF32");
     const bool f64 = c->dtype == TN_F64;
-    const int compute = f64                          ? BLAS_COMPUTE_64F
-                        : fast && c->dtype == TN_F32 ? BLAS_COMPUTE_TF32
-                                                     : BLAS_COMPUTE_32F;
+    const int compute = f64                                ? BLAS_COMPUTE_64F
+                        : c->dtype == TN_F32 && tnc_tf32() ? BLAS_COMPUTE_TF32
+                                                           : BLAS_COMPUTE_32F;
     const int32_t turned = BLAS_TRANSPOSED, biased = BLAS_EPILOGUE_BIAS;
     if (blas.MatmulDescCreate(&p->desc, compute, f64 ? BLAS_R_64F : BLAS_R_32F)) return false;
     if (c->turn_a && blas.MatmulDescSetAttribute(p->desc, BLAS_DESC_TURN_A, &turned, sizeof turned))
@@ -312,17 +301,7 @@ static bool blas_make(blas_plan *p, const tnc_blas_call *c) {
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
-struct blas_less {
-    bool operator()(const tnc_blas_call &a, const tnc_blas_call &b) const {
-        return memcmp(&a, &b, sizeof a) < 0;
-    }
-};
-struct blas_kept {
-    blas_plan plan;
-    int64_t asked; /* the number of the call that last asked for it */
-};
-static std::map<tnc_blas_call, blas_kept, blas_less> *blas_plans;
-static int64_t blas_calls;
+static tnc_plans<tnc_blas_call, blas_plan> blas_plans;
 
 static int64_t blas_most(void) {
 #ifdef TNC_EMULATED
@@ -331,37 +310,10 @@ static int64_t blas_most(void) {
     return 1 << 14;
 #endif
 }
-/* Where there are as many as may be, those go for which no call of the latest half has asked. */
-static void blas_forget(void) {
-    if ((int64_t)blas_plans->size() < blas_most()) return;
-    for (auto i = blas_plans->begin(); i != blas_plans->end();) {
-        if (i->second.asked > blas_calls - blas_most() / 2) {
-            ++i;
-            continue;
-        }
-        blas_drop(&i->second.plan);
-        i = blas_plans->erase(i);
-    }
-}
-/* The call's plan, made if it is new; NULL: it has none. Where other threads' calls have driven out
- * the one that prepare found, run makes it anew, and it may want more workspace. */
+/* The call's plan; NULL: it has none. Where other threads' calls have driven out the one that
+ * prepare found, run makes it anew, and it may want more workspace. */
 static blas_plan *blas_plan_of(const tnc_blas_call *c) {
-    try {
-        if (!blas_plans) blas_plans = new std::map<tnc_blas_call, blas_kept, blas_less>;
-        auto known = blas_plans->find(*c);
-        if (known == blas_plans->end()) {
-            if (!blas_handle(c->device)) return NULL;
-            blas_forget();
-            known = blas_plans->emplace(*c, blas_kept()).first;
-            blas_plan *p = &known->second.plan;
-            p->usable = blas_make(p, c);
-            if (!p->usable) blas_drop(p);
-        }
-        known->second.asked = ++blas_calls;
-        return known->second.plan.usable ? &known->second.plan : NULL;
-    } catch (const std::bad_alloc &) {
-        return NULL;
-    }
+    return blas_handle(c->device) ? blas_plans.find(*c, blas_most(), blas_make, blas_drop) : NULL;
 }
 
 /* Whether prepare has asked for as much workspace as the plan wants now. */
@@ -375,8 +327,8 @@ static bool blas_ready(const tnc_blas_call *c, int64_t *bytes) {
     if (!p) return false;
     *bytes = p->workspace;
     if (emu_number("EMU_BLAS", 0) == 3) p->workspace += 64;
-    if ((int64_t)blas_plans->size() > blas_most())
-        emu_stop("%lld plans of products are kept", (long long)blas_plans->size());
+    if ((int64_t)blas_plans.all->size() > blas_most())
+        emu_stop("%lld plans of products are kept", (long long)blas_plans.all->size());
     if (c->lda < (c->turn_a ? c->k : c->m) || c->ldb < (c->turn_b ? c->n : c->k) || c->ldc < c->m ||
         c->ldd < c->m)
         emu_stop("a leading dimension is too small for %lld rows", (long long)c->m);

@@ -10,6 +10,7 @@
  * Where the tiles are too few for the processors, each block of chains is a job; their sums go to
  * scratch memory and a last kernel adds them in order. */
 #include "conv.cuh"
+#include "cudnn.cuh"
 #include "families.cuh"
 
 #ifdef __CUDACC__
@@ -462,8 +463,6 @@ __global__ void __launch_bounds__(256)
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
-enum { CONV_OUTPUT, CONV_INPUT, CONV_WEIGHT };
-
 /* (N, C, H, W) or (C, H, W), steps in elements. */
 typedef struct conv_planes {
     const char *at;
@@ -477,25 +476,6 @@ static conv_planes conv_planes_of(const tn_tensor *t) {
                            stride[2]};
     return p;
 }
-/* Number k of an option: one stands for both dimensions. */
-static int64_t conv_option(tn_ints option, int k, int64_t otherwise) {
-    return option.n < 1 ? otherwise : option.at[k && option.n > 1];
-}
-typedef struct conv_options {
-    int64_t stride[2], pad[2], dilation[2], groups;
-} conv_options;
-static conv_options conv_options_of(tn_ints stride, tn_ints padding, tn_ints dilation,
-                                    int64_t groups) {
-    conv_options o;
-    for (int k = 0; k < 2; k++) {
-        o.stride[k] = conv_option(stride, k, 1);
-        o.pad[k] = conv_option(padding, k, 0);
-        o.dilation[k] = conv_option(dilation, k, 1);
-    }
-    o.groups = groups;
-    return o;
-}
-
 static void conv_digits(tnc_conv_digits *d, int64_t middle, int64_t inner, int64_t outer_step,
                         int64_t middle_step, int64_t inner_step, int64_t b_step) {
     d->middle = middle;
@@ -506,13 +486,13 @@ static void conv_digits(tnc_conv_digits *d, int64_t middle, int64_t inner, int64
     d->outer = b_step;
 }
 /* Digits that are pixels of windows, or taps within one. */
-static void conv_of_pixels(tnc_conv_digits *d, const conv_options *o) {
+static void conv_of_pixels(tnc_conv_digits *d, const tnc_windows *o) {
     d->y = (int32_t)-o->pad[0];
     d->x = (int32_t)-o->pad[1];
     d->y_step = (int32_t)o->stride[0];
     d->x_step = (int32_t)o->stride[1];
 }
-static void conv_of_taps(tnc_conv_digits *d, const conv_options *o) {
+static void conv_of_taps(tnc_conv_digits *d, const tnc_windows *o) {
     d->y_step = (int32_t)o->dilation[0];
     d->x_step = (int32_t)o->dilation[1];
 }
@@ -524,7 +504,7 @@ static int64_t conv_common(int64_t a, int64_t b) { /* the greatest common diviso
     }
     return a;
 }
-static void conv_axis(tnc_conv_axis *x, int64_t n, int64_t taps, const conv_options *o, int k) {
+static void conv_axis(tnc_conv_axis *x, int64_t n, int64_t taps, const tnc_windows *o, int k) {
     x->n = n;
     x->taps = taps;
     x->stride = o->stride[k];
@@ -544,7 +524,7 @@ static void conv_source(tnc_conv *v, const conv_planes &b, int64_t channels) {
     v->w = (int32_t)b.w;
 }
 static void conv_plan_output(tnc_conv *v, const conv_planes &x, const conv_planes &w,
-                             const conv_planes &y, const conv_options *o) {
+                             const conv_planes &y, const tnc_windows *o) {
     tnc_conv_phase *p = &v->phase;
     const int64_t plane = y.h * y.w;
     v->m = w.n / o->groups;
@@ -563,7 +543,7 @@ static void conv_plan_output(tnc_conv *v, const conv_planes &x, const conv_plane
     v->swap = true;
 }
 static void conv_plan_input(tnc_conv *v, const conv_planes &d, const conv_planes &w,
-                            const conv_planes &x, const conv_options *o) {
+                            const conv_planes &x, const tnc_windows *o) {
     tnc_conv_phase *p = &v->phase;
     const int64_t og = w.n / o->groups, plane = x.h * x.w;
     v->m = w.c;
@@ -588,7 +568,7 @@ static void conv_plan_input(tnc_conv *v, const conv_planes &d, const conv_planes
     v->swap = v->conj = true;
 }
 static void conv_plan_weight(tnc_conv *v, const conv_planes &d, const conv_planes &x,
-                             const conv_planes &w, const conv_options *o) {
+                             const conv_planes &w, const tnc_windows *o) {
     tnc_conv_phase *p = &v->phase;
     const int64_t taps = w.c * w.h * w.w;
     v->m = w.n / o->groups;
@@ -626,8 +606,17 @@ static int64_t conv_weight_blocks(const tnc_conv &v, int64_t images) {
            c.pieces;
 }
 
-/* Jobs, and how many blocks of chains are computed at a time. */
-static void conv_jobs(tnc_conv *v, const tn_frame *f) {
+/* Bytes of scratch memory that sums of blocks take. */
+static int64_t conv_sums(const tnc_conv *v) {
+    int64_t bytes;
+    if (v->split == 1) return 0;
+    if (__builtin_mul_overflow(v->elements, v->split + 1, &bytes) ||
+        __builtin_mul_overflow(bytes, v->dtype == TN_F64 ? 8 : 4, &bytes))
+        return INT64_MAX;
+    return bytes;
+}
+/* Jobs, and how many blocks of chains are computed at a time: all, where sums do not have room. */
+static void conv_jobs(tnc_conv *v, const tn_frame *f, int64_t room) {
     const int m = conv_tile_m(*v), wide = v->dtype == TN_F64 ? 64 : 128;
     /* the first phase has the most elements */
     const int64_t p = !v->turned ? v->phase.p
@@ -644,11 +633,12 @@ static void conv_jobs(tnc_conv *v, const tn_frame *f) {
     if (!conv_floats(*v) || v->phases > 1 || v->blocks < 2 || v->jobs >= enough || !v->jobs) return;
     v->split = (enough + v->jobs - 1) / v->jobs;
     if (v->split > v->blocks) v->split = v->blocks;
+    if (conv_sums(v) > room) v->split = 1;
     v->jobs *= v->split;
 }
 
 /* The call as row `of` computes it. */
-static void conv_plan(tnc_conv *v, tn_frame *f, int of, const conv_options &o) {
+static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &o, int64_t room) {
     const tn_operand out = tn_operand_of(f->out[0]);
     const conv_planes a = conv_planes_of(f->in[0]), b = conv_planes_of(f->in[1]),
                       c = conv_planes_of(f->out[0]);
@@ -658,14 +648,14 @@ static void conv_plan(tnc_conv *v, tn_frame *f, int of, const conv_options &o) {
     v->phases = 1;
     v->c = out.at;
     v->elements = out.numel;
-    if (of == CONV_OUTPUT) {
+    if (of == TNC_CONV_OUTPUT) {
         conv_plan_output(v, a, b, c, &o);
         if (f->in[2]) {
             const tn_operand bias = tn_operand_of(f->in[2]);
             v->bias = bias.at;
             v->bias_step = bias.stride[0];
         }
-    } else if (of == CONV_INPUT) {
+    } else if (of == TNC_CONV_INPUT) {
         conv_plan_input(v, a, b, c, &o);
     } else {
         conv_plan_weight(v, a, b, c, &o);
@@ -676,13 +666,13 @@ static void conv_plan(tnc_conv *v, tn_frame *f, int of, const conv_options &o) {
     else if (v->phases == 1)
         v->blocks = (v->phase.k * (v->turned ? b.h * b.w : 1) + TNC_CONV_BLOCK - 1) /
                     TNC_CONV_BLOCK; /* turned: at most */
-    conv_jobs(v, f);
+    conv_jobs(v, f, room);
 }
 
-static bool conv_prepare_as(tn_frame *f, int of, const conv_options &o) {
-    const conv_planes x = conv_planes_of(of == CONV_OUTPUT  ? f->in[0]
-                                         : of == CONV_INPUT ? f->out[0]
-                                                            : f->in[1]);
+static bool conv_prepare_as(tn_frame *f, int of, const tnc_windows &o) {
+    const conv_planes x = conv_planes_of(of == TNC_CONV_OUTPUT  ? f->in[0]
+                                         : of == TNC_CONV_INPUT ? f->out[0]
+                                                                : f->in[1]);
     int64_t bytes;
     tnc_conv v;
     /* rows and columns are 32-bit numbers */
@@ -692,12 +682,11 @@ static bool conv_prepare_as(tn_frame *f, int of, const conv_options &o) {
             return tn_fail(f, TN_UNSUPPORTED,
                            "a convolution over more than 2^30 rows or columns has no kernel on the "
                            "device");
-    conv_plan(&v, f, of, o);
-    if (v.split == 1) return true;
-    if (__builtin_mul_overflow(v.elements, v.split + 1, &bytes) ||
-        __builtin_mul_overflow(bytes, v.dtype == TN_F64 ? 8 : 4, &bytes))
-        return tn_fail(f, TN_MEMORY, "the sizes are too large");
-    return tn_device_scratch(f, bytes) != NULL;
+    if (tnc_cudnn_takes(f, of, o, &bytes)) return !bytes || tn_device_scratch(f, bytes) != NULL;
+    conv_plan(&v, f, of, o, INT64_MAX);
+    bytes = conv_sums(&v);
+    if (bytes == INT64_MAX) return tn_fail(f, TN_MEMORY, "the sizes are too large");
+    return !bytes || tn_device_scratch(f, bytes) != NULL;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -733,9 +722,10 @@ static void conv_run_floats(tn_frame *f, tnc_conv v) {
                          v.dtype, v.elements, n, v.first == 0, n == left);
     }
 }
-static void conv_run_as(tn_frame *f, int of, const conv_options &o) {
+static void conv_run_as(tn_frame *f, int of, const tnc_windows &o) {
     tnc_conv v;
-    conv_plan(&v, f, of, o);
+    if (tnc_cudnn_run(f, of, o)) return;
+    conv_plan(&v, f, of, o, (int64_t)f->scratch_bytes); /* which may be the library's */
     if (!v.elements) return;
     switch (v.dtype) {
     case TN_F32: conv_run_floats<float, float>(f, v); break;
@@ -753,19 +743,19 @@ static void conv_run_as(tn_frame *f, int of, const conv_options &o) {
     }
 }
 
-#define CONV_ROW(row, of)                                                                       \
-    static bool row##_prepare(tn_frame *f) {                                                    \
-        TN_ARGS(row, a, f);                                                                     \
-        return conv_prepare_as(f, of,                                                           \
-                               conv_options_of(a->stride, a->padding, a->dilation, a->groups)); \
-    }                                                                                           \
-    static void row##_run(tn_frame *f) {                                                        \
-        TN_ARGS(row, a, f);                                                                     \
-        conv_run_as(f, of, conv_options_of(a->stride, a->padding, a->dilation, a->groups));     \
+#define CONV_ROW(row, of)                                                                         \
+    static bool row##_prepare(tn_frame *f) {                                                      \
+        TN_ARGS(row, a, f);                                                                       \
+        return conv_prepare_as(f, of,                                                             \
+                               tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups)); \
+    }                                                                                             \
+    static void row##_run(tn_frame *f) {                                                          \
+        TN_ARGS(row, a, f);                                                                       \
+        conv_run_as(f, of, tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups));     \
     }
-CONV_ROW(conv2d, CONV_OUTPUT)
-CONV_ROW(conv2d_input_grad, CONV_INPUT)
-CONV_ROW(conv2d_weight_grad, CONV_WEIGHT)
+CONV_ROW(conv2d, TNC_CONV_OUTPUT)
+CONV_ROW(conv2d_input_grad, TNC_CONV_INPUT)
+CONV_ROW(conv2d_weight_grad, TNC_CONV_WEIGHT)
 
 static const tn_device_row conv_table[] = {
     {"conv2d", false, NULL, conv2d_prepare, conv2d_run},

@@ -4,7 +4,7 @@
  * A thread an element of the result. Floats are summed in chains of 384 terms, or of a block of
  * pixels, in which elements of the surroundings are zeros; of integers and complex numbers there is
  * one chain, which leaves them out. */
-#include "elements.cuh"
+#include "cudnn.cuh"
 #include "families.cuh"
 
 /* (N, C, D, H, W) or (C, D, H, W), steps in bytes. */
@@ -276,18 +276,16 @@ static tnc_volumes conv3d_volumes(const tn_tensor *t) {
     return v;
 }
 static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                        tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+                        const tnc_windows &w) {
     memset(v, 0, sizeof *v);
     v->a = conv3d_volumes(a);
     v->b = conv3d_volumes(b);
     v->c = conv3d_volumes(f->out[0]);
     v->elements = tn_numel(f->out[0]);
-    v->groups = groups;
-    for (int k = 0; k < 3; k++) {
-        v->stride[k] = tnc_option(stride, k, 1);
-        v->pad[k] = tnc_option(padding, k, 0);
-        v->dilation[k] = tnc_option(dilation, k, 1);
-    }
+    v->groups = w.groups;
+    memcpy(v->stride, w.stride, sizeof v->stride);
+    memcpy(v->pad, w.pad, sizeof v->pad);
+    memcpy(v->dilation, w.dilation, sizeof v->dilation);
 }
 #define CONV3D_LAUNCH(kernel) \
     TNC_LAUNCH_PLAIN((kernel), tnc_blocks(v.elements, TNC_THREADS), TNC_THREADS, tnc_stream(f), v)
@@ -301,27 +299,24 @@ static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, co
     case TN_C128: CONV3D_LAUNCH(kernel<tnc_conv3d_complex>); break;       \
     default: CONV3D_LAUNCH(kernel<tnc_conv3d_integers>);                  \
     }
-static void conv3d_run(tn_frame *f) {
-    TN_ARGS(conv3d, a, f);
+static void conv3d_run_output(tn_frame *f, const tnc_windows &w) {
     const tn_operand bias = tn_operand_of(f->in[2]);
     tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[1], f->in[0], a->stride, a->padding, a->dilation, a->groups);
+    conv3d_plan(&v, f, f->in[1], f->in[0], w);
     if (f->in[2]) {
         v.bias = bias.at;
         v.bias_step = bias.stride[0] * bias.bytes;
     }
     if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_output)
 }
-static void conv3d_input_grad_run(tn_frame *f) {
-    TN_ARGS(conv3d_input_grad, a, f);
+static void conv3d_run_input(tn_frame *f, const tnc_windows &w) {
     tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[1], f->in[0], a->stride, a->padding, a->dilation, a->groups);
+    conv3d_plan(&v, f, f->in[1], f->in[0], w);
     if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_input)
 }
-static void conv3d_weight_grad_run(tn_frame *f) {
-    TN_ARGS(conv3d_weight_grad, a, f);
+static void conv3d_run_weight(tn_frame *f, const tnc_windows &w) {
     tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[0], f->in[1], a->stride, a->padding, a->dilation, a->groups);
+    conv3d_plan(&v, f, f->in[0], f->in[1], w);
     if (!v.elements) return;
     if (v.c.dtype == TN_C64 || v.c.dtype == TN_C128) {
         CONV3D_LAUNCH(tnc_conv3d_weight_complex);
@@ -336,8 +331,28 @@ static void conv3d_weight_grad_run(tn_frame *f) {
 #undef CONV3D_LAUNCH
 #undef CONV3D_BY_DTYPE
 
+static bool conv3d_prepare_as(tn_frame *f, int of, const tnc_windows &w) {
+    int64_t bytes;
+    return !tnc_cudnn_takes(f, of, w, &bytes) || !bytes || tn_device_scratch(f, bytes) != NULL;
+}
+#define CONV3D_ROW(row, of, own)                                                                \
+    static bool row##_prepare(tn_frame *f) {                                                    \
+        TN_ARGS(row, a, f);                                                                     \
+        return conv3d_prepare_as(                                                               \
+            f, of, tnc_windows_of(3, a->stride, a->padding, a->dilation, a->groups));           \
+    }                                                                                           \
+    static void row##_run(tn_frame *f) {                                                        \
+        TN_ARGS(row, a, f);                                                                     \
+        const tnc_windows w = tnc_windows_of(3, a->stride, a->padding, a->dilation, a->groups); \
+        if (!tnc_cudnn_run(f, of, w)) own(f, w);                                                \
+    }
+CONV3D_ROW(conv3d, TNC_CONV_OUTPUT, conv3d_run_output)
+CONV3D_ROW(conv3d_input_grad, TNC_CONV_INPUT, conv3d_run_input)
+CONV3D_ROW(conv3d_weight_grad, TNC_CONV_WEIGHT, conv3d_run_weight)
+#undef CONV3D_ROW
+
 static const tn_device_row conv3d_table[] = {
-    {"conv3d", false, NULL, NULL, conv3d_run},
-    {"conv3d_input_grad", false, NULL, NULL, conv3d_input_grad_run},
-    {"conv3d_weight_grad", false, NULL, NULL, conv3d_weight_grad_run}};
+    {"conv3d", false, NULL, conv3d_prepare, conv3d_run},
+    {"conv3d_input_grad", false, NULL, conv3d_input_grad_prepare, conv3d_input_grad_run},
+    {"conv3d_weight_grad", false, NULL, conv3d_weight_grad_prepare, conv3d_weight_grad_run}};
 TNC_FAMILY(conv3d, conv3d_table)

@@ -69,6 +69,8 @@ TNC_PRIV tnc_fault *tnc_fault_of(int32_t device, uint64_t owner);
 /* Whether the CPU's bits count more than speed: TN_CUDA_EXACT=1 in the environment; in emulation
  * unless it is 0. Random numbers are then drawn by the host. */
 TNC_PRIV bool tnc_exact(void);
+/* Whether vendors' libraries may multiply float32 with 10 bits of mantissa: TN_CUDA_TF32=1. */
+TNC_PRIV bool tnc_tf32(void);
 static inline tnc_device *tnc_device_of(const tn_frame *f) {
     return tnc_device_at(tn_frame_device(f));
 }

@@ -3,7 +3,8 @@
  *
  * A warp of 32 is half a wavefront of 64: shuffles stay within 32 lanes, a vote is that half's.
  * Kernels give full masks, so none is passed on. Devices are still called "cuda:0", as torch calls
- * them. There is no cuBLASLt: products are the backend's own; ranks meet by rccl, NCCL's double. */
+ * them. There is no cuBLASLt and no cuDNN: products and convolutions are the backend's own; ranks
+ * meet by rccl, NCCL's double. */
 #ifndef TNC_CUDA_HIP_H
 #define TNC_CUDA_HIP_H
 

@@ -40,7 +40,12 @@ TIMES = 8  # the time of a program without the fault, after which one with it ha
 LEAST = 10  # seconds
 JOBS = int(os.environ.get("TN_MUTANTS_JOBS", "1"))
 SECONDS = float(os.environ.get("TN_MUTANTS_SECONDS", "2"))
-PROGRAMS = ("random", "products", "streams", "ranks", "large", "faults")
+PROGRAMS = ("random", "products", "convolutions", "streams", "ranks", "large", "faults")
+APART = {  # whose objects are not their own: src/cuda has files of these names
+    "program_random": "tests/cuda_host/random.cc",
+    "program_products": "tests/gpu/products.cc",
+    "program_convolutions": "tests/gpu/convolutions.cc",
+}
 NAME = r"(?<![\w.\])])[A-Za-z_]\w*(?:\.\w+)*(?:\[\w+\])?"
 # (kind, pattern, what takes its place), in kernels and functions of the device
 FAULTS = [
@@ -353,10 +358,9 @@ def linked(made, name):
     kept = [os.path.join(OUT, stem(p) + ".o") for p in glob.glob("src/cuda/*.cu") if p not in made]
     if name == "rows":
         kept += [os.path.join(OUT, n + ".o") for n in ("tested", "rows", "sample")]
-    elif name in ("program_random", "program_products"):  # src/cuda has files of these names
+    elif name in APART:
         own = os.path.join(WORK, name + ".o")
-        source = {"program_random": "tests/cuda_host/random.cc"}.get(name, "tests/gpu/products.cc")
-        subprocess.run([*compiler(), *FLAGS, "-c", source, "-o", own], check=True)
+        subprocess.run([*compiler(), *FLAGS, "-c", APART[name], "-o", own], check=True)
         kept.append(own)
     else:
         kept.append(os.path.join(OUT, name.replace("program_", "", 1) + ".o"))

@@ -62,7 +62,7 @@ backend() { # NAME COMMAND...
     add "$name" $?
     grep -E '^(ways|missing|sample|survives|caught)' "$out/$name.log" | cut -c 1-200 | head -40
 }
-programs="products $(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)"
+programs="products convolutions $(ls tests/cuda_host/*.cc | sed 's|.*/||; s|\.cc$||' | grep -v -x -e words -e other -e runtime -e tested)"
 if make -s -j"$jobs" "$out/rows" $(for p in $programs; do echo "$out/program_$p"; done) > "$out/make.log" 2>&1; then
     sort -u "$out/make.log"
     for way in "EMU_ORDER=0" "EMU_ORDER=7 EMU_LAZY=1 EMU_BLOCKS=3 EMU_GUARD=0 EMU_PRODUCT_WAY=4 EMU_PIECE=37 TN_CAPTURED=1" ${TN_FULL:+"EMU_ORDER=1 EMU_BLOCKS=1 EMU_GUARD=0"}; do

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The CUDA backend on a GPU: each row by its samples beside the CPU, bit for bit, in exact mode; products by cuBLASLt within the bound
-# of their error; random numbers by their moments. Where there is no GPU or no nvcc: left out. TN_FULL=1: also under compute-sanitizer.
+# The CUDA backend on a GPU: each row by its samples beside the CPU, bit for bit, in exact mode; products by cuBLASLt and convolutions by
+# cuDNN within the bound of their error; random numbers by their moments. Where there is no GPU or no nvcc: left out. TN_FULL=1: also
+# under compute-sanitizer.
 # TN_BUILT=1: the programs of `make gpu` are there already, and no compiler is needed.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/shared.sh
@@ -41,11 +42,12 @@ rows() { # NAME COMMAND...
     for part in $(seq "$jobs"); do add "$name$part" "$(cat "$out/$name$part.status")"; done
 }
 rows rows
-for program in products random; do
+for program in products convolutions random; do
     "$out/$program" > "$out/$program.log" 2>&1
     add "$program" $?
 done
 grep cuBLASLt "$out/products.log"
+grep cuDNN "$out/convolutions.log"
 if [ -n "${TN_FULL:-}" ] && command -v compute-sanitizer > /dev/null; then
     TN_QUICK=1 rows memcheck compute-sanitizer --tool memcheck --error-exitcode 1
 fi
