@@ -12166,13 +12166,16 @@ TNC_FN tnc_team_job tnc_team_job_of(const tnc_lanes &l, int64_t job, bool mine) 
 #define TNC_TEAMS() ((int64_t)gridDim.x * blockDim.x / TNC_TEAM)
 #define TNC_TEAM_NUMBER() (((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / TNC_TEAM)
 
+TNC_FN int64_t tnc_part_at(const tnc_lanes &l, int64_t result, int64_t b, int64_t blocks) {
+    return l.p.columns ? b * l.results + result : result * blocks + b;
+}
 template <class R>
 TNC_FN void tnc_block_done(const R &r, const tnc_lanes &l, int64_t result, int64_t b,
                            typename R::part a) {
     if (l.blocks == 1)
         tnc_give<R>(r, l, result, a);
     else
-        ((typename R::part *)l.parts)[result * l.blocks + b] = a;
+        ((typename R::part *)l.parts)[tnc_part_at(l, result, b, l.blocks)] = a;
 }
 
 template <class R>
@@ -12207,8 +12210,18 @@ TNC_FN tnc_column_job tnc_column_job_of(const tnc_lanes &l, int64_t job) {
 template <class R>
 TNC_FN typename R::part tnc_column(const R &r, const tnc_lanes &l, const tnc_column_job &j) {
     typedef typename R::element A;
+    enum { AHEAD = 8 };
+    const int64_t end = j.begin + j.n, step = l.p.red_step[0];
+    const bool own = l.p.nred == 1 && l.p.dtype == (tn_dtype)tnc_dtype_of<A>::dtype && !l.nonzero &&
+                     !l.magnitude;
     typename R::part a = r.first();
-    for (int64_t i = j.begin; i < j.begin + j.n; i++)
+    int64_t i = j.begin;
+    for (; own && i + AHEAD <= end; i += AHEAD) {
+        A v[AHEAD];
+        for (int e = 0; e < AHEAD; e++) v[e] = tnc_get<A>(j.x + (i + e) * step);
+        for (int e = 0; e < AHEAD; e++) a = r.step(a, v[e], i + e);
+    }
+    for (; i < end; i++)
         a = r.step(a, tnc_take<A>(l, j.x + tnc_offset(l.p.nred, l.p.red, l.p.red_step, i)), i);
     return a;
 }
@@ -12223,6 +12236,13 @@ __global__ void __launch_bounds__(128) tnc_reduce_columns(tnc_lanes l, R r) {
 }
 
 template <class R>
+TNC_FN typename R::part tnc_join_parts(const tnc_lanes &l, const R &r, const typename R::part &a,
+                                       const typename R::part &b, int64_t begin, int at, int apart,
+                                       int64_t each) {
+    const int64_t rest = l.p.n - (begin + at) * each, na = apart * each;
+    return R::join(r, a, b, na, rest < na ? rest : na);
+}
+template <class R>
 __global__ void __launch_bounds__(TNC_TREE)
     tnc_reduce_tree(tnc_lanes l, R r, const char *from, char *to, int64_t count, int64_t each) {
     typedef typename R::part part;
@@ -12235,13 +12255,73 @@ __global__ void __launch_bounds__(TNC_TREE)
         __syncthreads();
         for (int half = 1; half < n; half *= 2) {
             if (i % (2 * half) == 0 && i + half < n) {
-                const int64_t rest = l.p.n - (begin + i + half) * each, na = half * each;
-                held[i] = R::join(r, held[i], held[i + half], na, rest < na ? rest : na);
+                held[i] =
+                    tnc_join_parts<R>(l, r, held[i], held[i + half], begin, i + half, half, each);
             }
             __syncthreads();
         }
         if (i == 0 && trees == 1) tnc_give<R>(r, l, o, held[0]);
         if (i == 0 && trees > 1) ((part *)to)[o * trees + s] = held[0];
+        __syncthreads();
+    }
+}
+
+template <class R>
+struct tnc_part_stack {
+    typename R::part part[8];
+    int at[8], n;
+    __device__ __forceinline__ void push(const typename R::part &v, int i) {
+        part[n] = v;
+        at[n++] = i;
+    }
+    __device__ __forceinline__ void join(const tnc_lanes &l, const R &r, int64_t begin,
+                                         int64_t each) {
+        n--;
+        part[n - 1] =
+            tnc_join_parts<R>(l, r, part[n - 1], part[n], begin, at[n], at[n] - at[n - 1], each);
+    }
+};
+template <class R>
+TNC_FN typename R::part tnc_column_parts(const tnc_lanes &l, const R &r,
+                                         const typename R::part *from, int64_t begin, int first,
+                                         int end, int64_t each) {
+    tnc_part_stack<R> s;
+    s.n = 0;
+    for (int i = first; i < end; i++) {
+        s.push(from[(begin + i) * l.results], i);
+        for (int whole = i - first; whole & 1; whole >>= 1) s.join(l, r, begin, each);
+    }
+    while (s.n > 1) s.join(l, r, begin, each);
+    return s.part[0];
+}
+template <class R>
+__global__ void __launch_bounds__(TNC_TREE)
+    tnc_reduce_tree_columns(tnc_lanes l, R r, const char *from, char *to, int64_t count,
+                            int64_t each) {
+    typedef typename R::part part;
+    enum { BESIDE = 32, DOWN = TNC_TREE / BESIDE };
+    TNC_SHARED(part, held, TNC_TREE);
+    const int t = (int)threadIdx.x, w = t / BESIDE;
+    const int64_t trees = (count + TNC_TREE - 1) / TNC_TREE,
+                  groups = (l.results + BESIDE - 1) / BESIDE;
+    for (int64_t job = blockIdx.x; job < groups * trees; job += gridDim.x) {
+        const int64_t s = job / groups, o = job % groups * BESIDE + t % BESIDE,
+                      begin = s * TNC_TREE, left = count - begin;
+        const int n = (int)(left < TNC_TREE ? left : (int64_t)TNC_TREE);
+        int own = 1;
+        while (own * DOWN < n) own *= 2;
+        if (o < l.results && w * own < n)
+            held[t] = tnc_column_parts<R>(l, r, (const part *)from + o, begin, w * own,
+                                          (w + 1) * own < n ? (w + 1) * own : n, each);
+        __syncthreads();
+        for (int half = 1; half * own < n; half *= 2) {
+            if (o < l.results && w % (2 * half) == 0 && (w + half) * own < n)
+                held[t] = tnc_join_parts<R>(l, r, held[t], held[t + half * BESIDE], begin,
+                                            (w + half) * own, half * own, each);
+            __syncthreads();
+        }
+        if (w == 0 && o < l.results && trees == 1) tnc_give<R>(r, l, o, held[t]);
+        if (w == 0 && o < l.results && trees > 1) ((part *)to)[s * l.results + o] = held[t];
         __syncthreads();
     }
 }
@@ -12279,8 +12359,12 @@ static void tnc_reduce_trees(cudaStream_t s, const tnc_lanes &l, const R &r) {
     for (int64_t n = l.blocks; n > 1;) {
         const int64_t trees = (n + TNC_TREE - 1) / TNC_TREE;
         char *to = (char *)(uintptr_t)from + n * l.results * (int64_t)sizeof(typename R::part);
-        TNC_LAUNCH((tnc_reduce_tree<R>), tnc_blocks(l.results * trees, 1), TNC_TREE, s, l, r, from,
-                   to, n, each);
+        if (l.p.columns)
+            TNC_LAUNCH((tnc_reduce_tree_columns<R>), tnc_blocks((l.results + 31) / 32 * trees, 1),
+                       TNC_TREE, s, l, r, from, to, n, each);
+        else
+            TNC_LAUNCH((tnc_reduce_tree<R>), tnc_blocks(l.results * trees, 1), TNC_TREE, s, l, r,
+                       from, to, n, each);
         from = to;
         n = trees;
         each *= TNC_TREE;
@@ -14638,13 +14722,65 @@ TNC_FAMILY(ctc, ctc_table)
 
 /* src/cuda/scans.cu - running sums and products, and linear recurrences, with the CPU's bits (ops/reduction/cumulative.c) */
 
+/* src/cuda/pieces.cuh - long lines in pieces, a block each, where what is known of neighbouring elements may meet in any grouping: totals of pieces, what lies before each of them, then the elements */
+
+enum {
+    TNC_PIECE_EACH = 8,
+    TNC_PIECE = TNC_THREADS * TNC_PIECE_EACH
+};
+
+template <class Op>
+TNC_FN typename Op::A tnc_piece_before(const Op &op, typename Op::A mine, typename Op::A *held,
+                                       typename Op::A *all) {
+    typedef typename Op::A A;
+    const int t = (int)threadIdx.x;
+    A before;
+    held[t] = mine;
+    __syncthreads();
+    for (int step = 1; step < TNC_THREADS; step *= 2) {
+        const A v = t >= step ? held[t - step] : op.first();
+        __syncthreads();
+        held[t] = op.meet(v, held[t]);
+        __syncthreads();
+    }
+    before = t ? held[t - 1] : op.first();
+    *all = held[TNC_THREADS - 1];
+    __syncthreads();
+    return before;
+}
+template <class Op>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_piece_totals(Op op, typename Op::A *totals, int64_t lines, int64_t pieces) {
+    typedef typename Op::A A;
+    TNC_SHARED(A, held, TNC_THREADS);
+    for (int64_t line = blockIdx.x; line < lines; line += gridDim.x) {
+        A *at = totals + line * pieces, carry = op.first();
+        for (int64_t b = 0; b < pieces; b += TNC_THREADS) {
+            const int64_t i = b + threadIdx.x;
+            const A v = i < pieces ? at[i] : op.first();
+            A all;
+            const A before = tnc_piece_before(op, v, held, &all);
+            if (i < pieces) at[i] = op.meet(carry, before);
+            carry = op.meet(carry, all);
+        }
+    }
+}
+
+static inline int64_t tnc_pieces_of(int64_t n) { return (n + TNC_PIECE - 1) / TNC_PIECE; }
+static inline bool tnc_piece_scratch(tn_frame *f, int64_t lines, int64_t n, int64_t bytes) {
+    int64_t all;
+    if (tnc_pieces_of(n) < 2 || !lines) return true;
+    if (__builtin_mul_overflow(lines, tnc_pieces_of(n) * bytes, &all))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    return tn_device_scratch(f, all) != NULL;
+}
+
 enum {
     SCAN_LINES = 32,
     SCAN_LOG = 5,
     SCAN_FEW = 2,
     SCAN_THREADS = 256,
-    SCAN_EACH = 8,
-    SCAN_PIECE = SCAN_THREADS * SCAN_EACH
+    SCAN_EACH = 8
 };
 
 struct tnc_scan {
@@ -14804,64 +14940,33 @@ __global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_lines(tnc_scan s) {
     }
 }
 
-template <class Op>
-TNC_FN int64_t tnc_scan_before(int64_t mine, int64_t *held, int64_t *all) {
-    const int t = (int)threadIdx.x;
-    int64_t before;
-    held[t] = mine;
-    __syncthreads();
-    for (int step = 1; step < SCAN_THREADS; step *= 2) {
-        const int64_t v = t >= step ? held[t - step] : Op::first();
-        __syncthreads();
-        held[t] = Op::meet(v, held[t]);
-        __syncthreads();
-    }
-    before = t ? held[t - 1] : Op::first();
-    *all = held[SCAN_THREADS - 1];
-    __syncthreads();
-    return before;
-}
 template <class Op, bool write>
-__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_pieces(tnc_scan s) {
-    TNC_SHARED(int64_t, held, SCAN_THREADS);
+__global__ void __launch_bounds__(TNC_THREADS) tnc_scan_pieces(tnc_scan s) {
+    TNC_SHARED(int64_t, held, TNC_THREADS);
     const tnc_lines &l = s.l;
     const int64_t jobs = l.lines * s.pieces;
     for (int64_t job = blockIdx.x; job < jobs; job += gridDim.x) {
         const int64_t line = job / s.pieces,
-                      begin = job % s.pieces * SCAN_PIECE + threadIdx.x * SCAN_EACH;
+                      begin = job % s.pieces * TNC_PIECE + threadIdx.x * TNC_PIECE_EACH;
         const char *x = tnc_line_at(l, 1, line);
         char *y = tnc_line_at(l, 0, line);
-        int64_t v[SCAN_EACH], a = Op::first(), all, before;
+        int64_t v[TNC_PIECE_EACH], a = Op::first(), all, before;
         TNC_UNROLL
-        for (int j = 0; j < SCAN_EACH; j++) {
+        for (int j = 0; j < TNC_PIECE_EACH; j++) {
             v[j] = begin + j < l.n
                        ? tnc_load_real<int64_t>(x + (begin + j) * l.in_step[1][0], l.dtype[1])
                        : Op::first();
             a = Op::meet(a, v[j]);
         }
-        before = tnc_scan_before<Op>(a, held, &all);
+        before = tnc_piece_before(Op(), a, held, &all);
         if (!write && threadIdx.x == 0) s.totals[job] = all;
         if (!write) continue;
         if (s.pieces > 1) before = Op::meet(s.totals[job], before);
         TNC_UNROLL
-        for (int j = 0; j < SCAN_EACH; j++) {
+        for (int j = 0; j < TNC_PIECE_EACH; j++) {
             before = Op::meet(before, v[j]);
             if (begin + j < l.n)
                 tnc_store_real(y + (begin + j) * l.in_step[0][0], l.dtype[0], before);
-        }
-    }
-}
-template <class Op>
-__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_totals(tnc_scan s) {
-    TNC_SHARED(int64_t, held, SCAN_THREADS);
-    for (int64_t line = blockIdx.x; line < s.l.lines; line += gridDim.x) {
-        int64_t *at = s.totals + line * s.pieces, carry = Op::first();
-        for (int64_t b = 0; b < s.pieces; b += SCAN_THREADS) {
-            const int64_t i = b + threadIdx.x, v = i < s.pieces ? at[i] : Op::first();
-            int64_t all;
-            const int64_t before = tnc_scan_before<Op>(v, held, &all);
-            if (i < s.pieces) at[i] = Op::meet(carry, before);
-            carry = Op::meet(carry, all);
         }
     }
 }
@@ -14875,7 +14980,7 @@ static bool scan_plan(tnc_scan *s, const tn_frame *f, tn_tensor *factor, int64_t
     memset(s, 0, sizeof *s);
     tnc_lines_of(&s->l, t, factor ? 3 : 2, along);
     s->reverse = reverse;
-    s->pieces = (s->l.n + SCAN_PIECE - 1) / SCAN_PIECE;
+    s->pieces = tnc_pieces_of(s->l.n);
     return s->l.in_step[1][0] != tnc_dtype_bytes(s->l.dtype[1]);
 }
 static bool scan_is_complex(const tnc_scan &s) {
@@ -14887,11 +14992,7 @@ static bool scan_in_pieces(const tnc_scan &s, bool columns) {
 static bool scan_prepare(tn_frame *f, int64_t dim) {
     tnc_scan s;
     const bool columns = scan_plan(&s, f, NULL, dim, false);
-    int64_t n;
-    if (!scan_in_pieces(s, columns) || s.pieces < 2) return true;
-    if (__builtin_mul_overflow(s.l.lines, s.pieces * 8, &n))
-        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
-    return !n || tn_device_scratch(f, n) != NULL;
+    return !scan_in_pieces(s, columns) || tnc_piece_scratch(f, s.l.lines, s.l.n, 8);
 }
 template <class Op>
 static void scan_chains(cudaStream_t stream, tnc_scan s, bool columns) {
@@ -14907,10 +15008,11 @@ template <class Op>
 static void scan_pieces(cudaStream_t stream, const tnc_scan &s) {
     const unsigned blocks = tnc_blocks(s.l.lines * s.pieces, 1);
     if (s.pieces > 1) {
-        TNC_LAUNCH((tnc_scan_pieces<Op, false>), blocks, SCAN_THREADS, stream, s);
-        TNC_LAUNCH((tnc_scan_totals<Op>), tnc_blocks(s.l.lines, 1), SCAN_THREADS, stream, s);
+        TNC_LAUNCH((tnc_scan_pieces<Op, false>), blocks, TNC_THREADS, stream, s);
+        TNC_LAUNCH((tnc_piece_totals<Op>), tnc_blocks(s.l.lines, 1), TNC_THREADS, stream, Op(),
+                   s.totals, s.l.lines, s.pieces);
     }
-    TNC_LAUNCH((tnc_scan_pieces<Op, true>), blocks, SCAN_THREADS, stream, s);
+    TNC_LAUNCH((tnc_scan_pieces<Op, true>), blocks, TNC_THREADS, stream, s);
 }
 template <template <class> class Op>
 static void scan_run(tn_frame *f, int64_t dim) {
@@ -14990,6 +15092,57 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_running_extreme(tnc_lines l, 
     }
 }
 
+template <class T>
+struct tnc_running_best {
+    T value;
+    int64_t at;
+};
+template <class T>
+struct tnc_running_meet {
+    typedef tnc_running_best<T> A;
+    bool least;
+    TNC_FN A first() {
+        const A none = {0, -1};
+        return none;
+    }
+    __device__ __forceinline__ A meet(const A &a, const A &b) const {
+        return b.at < 0 || (a.at >= 0 && !tnc_running_wins(b.value, a.value, least)) ? a : b;
+    }
+};
+template <class T, bool write>
+__global__ void __launch_bounds__(TNC_THREADS)
+    tnc_running_pieces(tnc_lines l, tnc_running_meet<T> op, tnc_running_best<T> *totals,
+                       int64_t pieces) {
+    typedef tnc_running_best<T> best;
+    TNC_SHARED(best, held, TNC_THREADS);
+    for (int64_t job = blockIdx.x; job < l.lines * pieces; job += gridDim.x) {
+        const int64_t line = job / pieces,
+                      begin = job % pieces * TNC_PIECE + threadIdx.x * TNC_PIECE_EACH;
+        const char *x = tnc_line_at(l, 2, line);
+        char *y = tnc_line_at(l, 0, line), *k = tnc_line_at(l, 1, line);
+        best v[TNC_PIECE_EACH], a = op.first(), all, before;
+        TNC_UNROLL
+        for (int j = 0; j < TNC_PIECE_EACH; j++) {
+            v[j] = op.first();
+            if (begin + j >= l.n) continue;
+            v[j].value = tnc_load_real<T>(x + (begin + j) * l.in_step[2][0], l.dtype[2]);
+            v[j].at = begin + j;
+            a = op.meet(a, v[j]);
+        }
+        before = tnc_piece_before(op, a, held, &all);
+        if (!write && threadIdx.x == 0) totals[job] = all;
+        if (!write) continue;
+        if (pieces > 1) before = op.meet(totals[job], before);
+        TNC_UNROLL
+        for (int j = 0; j < TNC_PIECE_EACH; j++) {
+            before = op.meet(before, v[j]);
+            if (begin + j >= l.n) continue;
+            tnc_store_real(y + (begin + j) * l.in_step[0][0], l.dtype[0], before.value);
+            tnc_put<int64_t>(k + (begin + j) * l.in_step[1][0], before.at);
+        }
+    }
+}
+
 struct tnc_running_pairs {
     tnc_c128 sum;
 };
@@ -15024,8 +15177,7 @@ __global__ void __launch_bounds__(TNC_THREADS) tnc_running_exponents(tnc_lines l
         tnc_running_begin(state, tnc_move<type>::load(from, l.dtype[1], l.dtype[1]));
         for (int64_t i = 0; i < l.n; i++) {
             if (i)
-                tnc_running_next(state,
-                                 tnc_move<type>::load(from + i * x, l.dtype[1], l.dtype[1]));
+                tnc_running_next(state, tnc_move<type>::load(from + i * x, l.dtype[1], l.dtype[1]));
             tnc_move<type>::store(to + i * y, l.dtype[0], l.dtype[0], tnc_running_value(state));
         }
     }
@@ -15037,18 +15189,45 @@ static void running_plan(tnc_lines *l, tn_tensor *const *t, int n, int64_t dim) 
     if (ndim) along[dim < 0 ? dim + ndim : dim] = true;
     tnc_lines_of(l, t, n, along);
 }
-static void running_extreme(tn_frame *f, int64_t dim, bool least) {
+static bool running_lines(tnc_lines *l, const tn_frame *f, int64_t dim) {
     tn_tensor *t[3] = {f->out[0], f->out[1], f->in[0]};
+    running_plan(l, t, 3, dim);
+    return l->in_step[2][0] == tnc_dtype_bytes(l->dtype[2]) && l->n > TNC_WARP;
+}
+static bool running_prepare(tn_frame *f, int64_t dim) {
+    tnc_lines l;
+    return !running_lines(&l, f, dim) ||
+           tnc_piece_scratch(f, l.lines, l.n, (int64_t)sizeof(tnc_running_best<double>));
+}
+template <class T>
+static void running_pieces(cudaStream_t s, const tnc_lines &l, void *scratch, bool least) {
+    tnc_running_best<T> *totals = (tnc_running_best<T> *)scratch;
+    const int64_t pieces = tnc_pieces_of(l.n);
+    const unsigned blocks = tnc_blocks(l.lines * pieces, 1);
+    tnc_running_meet<T> op;
+    op.least = least;
+    if (pieces > 1) {
+        TNC_LAUNCH((tnc_running_pieces<T, false>), blocks, TNC_THREADS, s, l, op, totals, pieces);
+        TNC_LAUNCH((tnc_piece_totals<tnc_running_meet<T>>), tnc_blocks(l.lines, 1), TNC_THREADS, s,
+                   op, totals, l.lines, pieces);
+    }
+    TNC_LAUNCH((tnc_running_pieces<T, true>), blocks, TNC_THREADS, s, l, op, totals, pieces);
+}
+static void running_extreme(tn_frame *f, int64_t dim, bool least) {
     const tn_dtype dtype = tn_dtype_of(f->in[0]);
     const cudaStream_t s = tnc_stream(f);
     tnc_lines l;
-    running_plan(&l, t, 3, dim);
+    const bool pieces = running_lines(&l, f, dim), whole = tnc_reduce_compute(dtype) == TN_I64;
     if (!l.lines || !l.n) return;
     if (dtype == TN_C64 || dtype == TN_C128) {
         const int64_t first = 0;
         tnc_elements(tn_frame_device(f), f->out[0], f->in[0]);
         tnc_fill(tn_frame_device(f), f->out[1], &first);
-    } else if (tnc_reduce_compute(dtype) == TN_I64) {
+    } else if (pieces && whole) {
+        running_pieces<int64_t>(s, l, f->scratch, least);
+    } else if (pieces) {
+        running_pieces<double>(s, l, f->scratch, least);
+    } else if (whole) {
         TNC_LAUNCH_PLAIN((tnc_running_extreme<int64_t>), tnc_blocks(l.lines, TNC_THREADS),
                          TNC_THREADS, s, l, least);
     } else {
@@ -15056,9 +15235,17 @@ static void running_extreme(tn_frame *f, int64_t dim, bool least) {
                          TNC_THREADS, s, l, least);
     }
 }
+static bool cummax_prepare(tn_frame *f) {
+    TN_ARGS(cummax, a, f);
+    return running_prepare(f, a->dim);
+}
 static void cummax_run(tn_frame *f) {
     TN_ARGS(cummax, a, f);
     running_extreme(f, a->dim, false);
+}
+static bool cummin_prepare(tn_frame *f) {
+    TN_ARGS(cummin, a, f);
+    return running_prepare(f, a->dim);
 }
 static void cummin_run(tn_frame *f) {
     TN_ARGS(cummin, a, f);
@@ -15080,8 +15267,8 @@ static void logcumsumexp_run(tn_frame *f) {
 }
 
 static const tn_device_row running_table[] = {
-    {"cummax", false, NULL, NULL, cummax_run},
-    {"cummin", false, NULL, NULL, cummin_run},
+    {"cummax", false, NULL, cummax_prepare, cummax_run},
+    {"cummin", false, NULL, cummin_prepare, cummin_run},
     {"logcumsumexp", false, NULL, NULL, logcumsumexp_run}};
 TNC_FAMILY(running, running_table)
 
@@ -17311,18 +17498,66 @@ TNC_FN int64_t tnc_median_mode(const tnc_item *p, int64_t n, bool floats) {
     return at;
 }
 template <class E>
+TNC_FN void tnc_median_give(const tnc_median &a, int64_t lane, int64_t k) {
+    const tnc_item *p = a.items + lane * a.along.n;
+    int64_t at[3], in[1];
+    tnc_far_to(a.lanes, lane, at);
+    tnc_far_to(a.along, p[k].place, in);
+    *(E *)(a.values + at[1]) = *(const E *)(a.x + at[0] + in[0]);
+    if (a.indices) *(int64_t *)((char *)a.indices + at[2]) = p[k].place;
+}
+template <class E>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_median_take(tnc_median a) {
     for (int64_t lane = TNC_FIRST(); lane < a.lanes.n; lane += TNC_STEP()) {
         const tnc_item *p = a.items + lane * a.along.n;
-        int64_t at[3], in[1], k = a.k;
+        int64_t k = a.k;
         if (a.kind == MEDIAN_MODE)
             k = tnc_median_mode(p, a.along.n, a.floats);
         else if (a.kind != MEDIAN_KTH)
             k = tnc_median_at(p, a.along.n, a.floats, a.kind == MEDIAN_NOT_NAN);
-        tnc_far_to(a.lanes, lane, at);
-        tnc_far_to(a.along, p[k].place, in);
-        *(E *)(a.values + at[1]) = *(const E *)(a.x + at[0] + in[0]);
-        if (a.indices) *(int64_t *)((char *)a.indices + at[2]) = p[k].place;
+        tnc_median_give<E>(a, lane, k);
+    }
+}
+
+TNC_FN int64_t tnc_median_run(const tnc_item *p, int64_t n, int64_t i, int64_t run, bool floats) {
+    const uint64_t key = p[i].key;
+    int64_t low = 0, high = i;
+    if (floats && key == TNC_KEY_NAN) return run ? 0 : 1;
+    if ((i + 1 < n && p[i + 1].key == key) || i < run || p[i - run].key != key) return 0;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (p[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return i + 1 - low;
+}
+template <class E>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_median_modes(tnc_median a) {
+    TNC_SHARED(int64_t, most, TNC_THREADS);
+    TNC_SHARED(int64_t, last, TNC_THREADS);
+    const int t = (int)threadIdx.x;
+    for (int64_t lane = blockIdx.x; lane < a.lanes.n; lane += gridDim.x) {
+        const tnc_item *p = a.items + lane * a.along.n;
+        most[t] = last[t] = 0;
+        for (int64_t i = t; i < a.along.n; i += TNC_THREADS) {
+            const int64_t run = tnc_median_run(p, a.along.n, i, most[t], a.floats);
+            if (!run) continue;
+            most[t] = run;
+            last[t] = i;
+        }
+        __syncthreads();
+        for (int h = TNC_THREADS / 2; h; h /= 2) {
+            if (t < h &&
+                (most[t + h] > most[t] || (most[t + h] == most[t] && last[t + h] < last[t]))) {
+                most[t] = most[t + h];
+                last[t] = last[t + h];
+            }
+            __syncthreads();
+        }
+        if (t == 0) tnc_median_give<E>(a, lane, last[0]);
+        __syncthreads();
     }
 }
 
@@ -17342,7 +17577,13 @@ static void median_go(tn_frame *f, tnc_median a) {
                      s, a);
     a.items = tnc_order(s, a.items, a.lanes.n, a.along.n, tnc_sort_bits(a.dtype));
 #define MEDIAN_TAKE(E) TNC_LAUNCH_PLAIN((tnc_median_take<E>), blocks, TNC_THREADS, s, a)
-    TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
+#define MEDIAN_MODES(E) \
+    TNC_LAUNCH((tnc_median_modes<E>), tnc_blocks(a.lanes.n, 1), TNC_THREADS, s, a)
+    if (a.kind == MEDIAN_MODE && a.along.n > TNC_THREADS)
+        TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_MODES)
+    else
+        TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
+#undef MEDIAN_MODES
 #undef MEDIAN_TAKE
 }
 static tnc_median median_of(const tn_operand &x, int kind, int64_t k) {
@@ -21979,33 +22220,42 @@ __global__ void __launch_bounds__(128) tnc_product_across(tnc_product p, int64_t
 }
 
 enum { TNC_VECTOR_WARPS = 2 };
+template <class E>
+TNC_FN void tnc_vector_bring(const tnc_product &p, const tnc_vector_job &q, int64_t k, E *held) {
+    const int64_t at = k + threadIdx.x % 32;
+    PRODUCT_UNROLL
+    for (int r = 0; r < 32; r++) {
+        const int64_t b = __shfl_sync(0xffffffffu, q.b, r);
+        const int n = __shfl_sync(0xffffffffu, (int)q.n, r);
+        held[r] = at < n ? ((const E *)p.b)[b + at * p.b_row] : E();
+    }
+}
 template <class F>
 __global__ void __launch_bounds__(32 * TNC_VECTOR_WARPS)
     tnc_product_along(tnc_product p, int64_t jobs) {
     typedef typename F::E E;
     typedef typename F::A A;
-    TNC_SHARED(A, room_a, TNC_VECTOR_WARPS * 32 * 33);
-    TNC_SHARED(A, room_b, TNC_VECTOR_WARPS * 32 * 33);
+    TNC_SHARED(A, room, TNC_VECTOR_WARPS * 32 * 33);
     const int lane = (int)(threadIdx.x % 32);
-    A *sa = room_a + threadIdx.x / 32 * (32 * 33), *sb = room_b + threadIdx.x / 32 * (32 * 33);
+    A *at = room + threadIdx.x / 32 * (32 * 33);
     const int64_t warps = (int64_t)gridDim.x * TNC_VECTOR_WARPS;
     for (int64_t group = (int64_t)blockIdx.x * TNC_VECTOR_WARPS + threadIdx.x / 32;
          group * 32 < jobs; group += warps) {
         const int64_t job = group * 32 + lane;
-        tnc_vector_job q = tnc_vector_job_of(p, job < jobs ? job : jobs - 1);
+        const tnc_vector_job q = tnc_vector_job_of(p, job < jobs ? job : jobs - 1);
+        const E *a = (const E *)p.a + q.a;
+        E held[32];
         A sum = 0;
+        tnc_vector_bring(p, q, 0, held);
         for (int64_t k = 0; k < TN_PRODUCT_BLOCK && k < p.k; k += 32) {
-            for (int r = 0; r < 32; r++) {
-                const int64_t a = __shfl_sync(0xffffffffu, q.a, r),
-                              b = __shfl_sync(0xffffffffu, q.b, r),
-                              n = __shfl_sync(0xffffffffu, q.n, r), at = k + lane;
-                sa[r * 33 + lane] = at < n ? F::wide(((const E *)p.a)[a + at * p.a_col]) : A();
-                sb[r * 33 + lane] = at < n ? F::wide(((const E *)p.b)[b + at * p.b_row]) : A();
-            }
+            PRODUCT_UNROLL
+            for (int r = 0; r < 32; r++) at[r * 33 + lane] = F::wide(held[r]);
             __syncwarp();
+            tnc_vector_bring(p, q, k + 32, held);
             const int n = (int)(q.n - k < 32 ? q.n - k : 32);
+            PRODUCT_UNROLL_BY(8)
             for (int e = 0; e < n; e++)
-                sum = tnc_product_mul(sa[lane * 33 + e], sb[lane * 33 + e], sum);
+                sum = tnc_product_mul(F::wide(a[(k + e) * p.a_col]), at[lane * 33 + e], sum);
             __syncwarp();
         }
         if (job < jobs) ((A *)p.sums)[job] = sum;

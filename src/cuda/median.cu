@@ -66,19 +66,70 @@ TNC_FN int64_t tnc_median_mode(const tnc_item *p, int64_t n, bool floats) {
     }
     return at;
 }
+/* The lane's k-th item becomes its result. */
+template <class E>
+TNC_FN void tnc_median_give(const tnc_median &a, int64_t lane, int64_t k) {
+    const tnc_item *p = a.items + lane * a.along.n;
+    int64_t at[3], in[1];
+    tnc_far_to(a.lanes, lane, at);
+    tnc_far_to(a.along, p[k].place, in);
+    *(E *)(a.values + at[1]) = *(const E *)(a.x + at[0] + in[0]);
+    if (a.indices) *(int64_t *)((char *)a.indices + at[2]) = p[k].place;
+}
 template <class E>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_median_take(tnc_median a) {
     for (int64_t lane = TNC_FIRST(); lane < a.lanes.n; lane += TNC_STEP()) {
         const tnc_item *p = a.items + lane * a.along.n;
-        int64_t at[3], in[1], k = a.k;
+        int64_t k = a.k;
         if (a.kind == MEDIAN_MODE)
             k = tnc_median_mode(p, a.along.n, a.floats);
         else if (a.kind != MEDIAN_KTH)
             k = tnc_median_at(p, a.along.n, a.floats, a.kind == MEDIAN_NOT_NAN);
-        tnc_far_to(a.lanes, lane, at);
-        tnc_far_to(a.along, p[k].place, in);
-        *(E *)(a.values + at[1]) = *(const E *)(a.x + at[0] + in[0]);
-        if (a.indices) *(int64_t *)((char *)a.indices + at[2]) = p[k].place;
+        tnc_median_give<E>(a, lane, k);
+    }
+}
+
+/* If item i is the last of more than `run` equal ones: how many these are; else 0. */
+TNC_FN int64_t tnc_median_run(const tnc_item *p, int64_t n, int64_t i, int64_t run, bool floats) {
+    const uint64_t key = p[i].key;
+    int64_t low = 0, high = i;
+    if (floats && key == TNC_KEY_NAN) return run ? 0 : 1;
+    if ((i + 1 < n && p[i + 1].key == key) || i < run || p[i - run].key != key) return 0;
+    while (low < high) { /* the first of them */
+        const int64_t middle = low + (high - low) / 2;
+        if (p[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return i + 1 - low;
+}
+/* The mode of long lanes: a block each, whose threads look for the longest run. */
+template <class E>
+__global__ void __launch_bounds__(TNC_THREADS) tnc_median_modes(tnc_median a) {
+    TNC_SHARED(int64_t, most, TNC_THREADS);
+    TNC_SHARED(int64_t, last, TNC_THREADS);
+    const int t = (int)threadIdx.x;
+    for (int64_t lane = blockIdx.x; lane < a.lanes.n; lane += gridDim.x) {
+        const tnc_item *p = a.items + lane * a.along.n;
+        most[t] = last[t] = 0;
+        for (int64_t i = t; i < a.along.n; i += TNC_THREADS) {
+            const int64_t run = tnc_median_run(p, a.along.n, i, most[t], a.floats);
+            if (!run) continue;
+            most[t] = run;
+            last[t] = i;
+        }
+        __syncthreads();
+        for (int h = TNC_THREADS / 2; h; h /= 2) {
+            if (t < h &&
+                (most[t + h] > most[t] || (most[t + h] == most[t] && last[t + h] < last[t]))) {
+                most[t] = most[t + h];
+                last[t] = last[t + h];
+            }
+            __syncthreads();
+        }
+        if (t == 0) tnc_median_give<E>(a, lane, last[0]);
+        __syncthreads();
     }
 }
 
@@ -100,7 +151,13 @@ static void median_go(tn_frame *f, tnc_median a) {
                      s, a);
     a.items = tnc_order(s, a.items, a.lanes.n, a.along.n, tnc_sort_bits(a.dtype));
 #define MEDIAN_TAKE(E) TNC_LAUNCH_PLAIN((tnc_median_take<E>), blocks, TNC_THREADS, s, a)
-    TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
+#define MEDIAN_MODES(E) \
+    TNC_LAUNCH((tnc_median_modes<E>), tnc_blocks(a.lanes.n, 1), TNC_THREADS, s, a)
+    if (a.kind == MEDIAN_MODE && a.along.n > TNC_THREADS)
+        TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_MODES)
+    else
+        TNC_MOVED(tnc_dtype_bytes(a.dtype), MEDIAN_TAKE)
+#undef MEDIAN_MODES
 #undef MEDIAN_TAKE
 }
 static tnc_median median_of(const tn_operand &x, int kind, int64_t k) {

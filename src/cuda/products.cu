@@ -419,36 +419,47 @@ __global__ void __launch_bounds__(128) tnc_product_across(tnc_product p, int64_t
     }
 }
 
-/* A warp has 32 jobs and reads 32 terms of each at a time: a line of memory of one job by all
- * lanes, so that every lane finds its own in shared memory. */
+/* A warp has 32 jobs and reads 32 terms of b of each at a time: a line of memory of one job by all
+ * lanes, so that every lane finds its own in shared memory. All 32 lines are on their way while the
+ * lanes multiply the last ones. Terms of a, mostly the same for all, come straight from memory. */
 enum { TNC_VECTOR_WARPS = 2 };
+/* Terms k to k + 32 of b of the warp's jobs. */
+template <class E>
+TNC_FN void tnc_vector_bring(const tnc_product &p, const tnc_vector_job &q, int64_t k, E *held) {
+    const int64_t at = k + threadIdx.x % 32;
+    PRODUCT_UNROLL
+    for (int r = 0; r < 32; r++) {
+        const int64_t b = __shfl_sync(0xffffffffu, q.b, r);
+        const int n = __shfl_sync(0xffffffffu, (int)q.n, r);
+        held[r] = at < n ? ((const E *)p.b)[b + at * p.b_row] : E();
+    }
+}
 template <class F>
 __global__ void __launch_bounds__(32 * TNC_VECTOR_WARPS)
     tnc_product_along(tnc_product p, int64_t jobs) {
     typedef typename F::E E;
     typedef typename F::A A;
-    TNC_SHARED(A, room_a, TNC_VECTOR_WARPS * 32 * 33);
-    TNC_SHARED(A, room_b, TNC_VECTOR_WARPS * 32 * 33);
+    TNC_SHARED(A, room, TNC_VECTOR_WARPS * 32 * 33);
     const int lane = (int)(threadIdx.x % 32);
-    A *sa = room_a + threadIdx.x / 32 * (32 * 33), *sb = room_b + threadIdx.x / 32 * (32 * 33);
+    A *at = room + threadIdx.x / 32 * (32 * 33);
     const int64_t warps = (int64_t)gridDim.x * TNC_VECTOR_WARPS;
     for (int64_t group = (int64_t)blockIdx.x * TNC_VECTOR_WARPS + threadIdx.x / 32;
          group * 32 < jobs; group += warps) {
         const int64_t job = group * 32 + lane;
-        tnc_vector_job q = tnc_vector_job_of(p, job < jobs ? job : jobs - 1);
+        const tnc_vector_job q = tnc_vector_job_of(p, job < jobs ? job : jobs - 1);
+        const E *a = (const E *)p.a + q.a;
+        E held[32];
         A sum = 0;
+        tnc_vector_bring(p, q, 0, held);
         for (int64_t k = 0; k < TN_PRODUCT_BLOCK && k < p.k; k += 32) {
-            for (int r = 0; r < 32; r++) { /* job r's terms, one a lane */
-                const int64_t a = __shfl_sync(0xffffffffu, q.a, r),
-                              b = __shfl_sync(0xffffffffu, q.b, r),
-                              n = __shfl_sync(0xffffffffu, q.n, r), at = k + lane;
-                sa[r * 33 + lane] = at < n ? F::wide(((const E *)p.a)[a + at * p.a_col]) : A();
-                sb[r * 33 + lane] = at < n ? F::wide(((const E *)p.b)[b + at * p.b_row]) : A();
-            }
+            PRODUCT_UNROLL
+            for (int r = 0; r < 32; r++) at[r * 33 + lane] = F::wide(held[r]);
             __syncwarp();
+            tnc_vector_bring(p, q, k + 32, held);
             const int n = (int)(q.n - k < 32 ? q.n - k : 32);
+            PRODUCT_UNROLL_BY(8)
             for (int e = 0; e < n; e++)
-                sum = tnc_product_mul(sa[lane * 33 + e], sb[lane * 33 + e], sum);
+                sum = tnc_product_mul(F::wide(a[(k + e) * p.a_col]), at[lane * 33 + e], sum);
             __syncwarp();
         }
         if (job < jobs) ((A *)p.sums)[job] = sum;

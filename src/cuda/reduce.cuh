@@ -22,7 +22,7 @@ enum { TNC_BLOCK = 4096, TNC_BLOCK_ROWS = 64, TNC_TEAM = 16, TNC_TREE = 256 };
 struct tnc_lanes {
     tn_reduce_plan p;
     int64_t blocks, results;     /* of a result; in all */
-    char *parts, *out[2];        /* parts: results x blocks of the reducer's */
+    char *parts, *out[2];        /* parts: of the reducer's, tnc_part_at says where */
     double divide;               /* end: by it */
     uint8_t out_dtype[2], bytes; /* bytes: of an element in memory */
     bool nonzero;                /* elements are read as != 0 */
@@ -234,6 +234,10 @@ TNC_FN tnc_team_job tnc_team_job_of(const tnc_lanes &l, int64_t job, bool mine) 
 #define TNC_TEAMS() ((int64_t)gridDim.x * blockDim.x / TNC_TEAM)
 #define TNC_TEAM_NUMBER() (((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / TNC_TEAM)
 
+/* Where part b of `blocks` of a result lies: those of neighbouring columns are neighbours. */
+TNC_FN int64_t tnc_part_at(const tnc_lanes &l, int64_t result, int64_t b, int64_t blocks) {
+    return l.p.columns ? b * l.results + result : result * blocks + b;
+}
 /* What is known of a block: the result, or one of its parts. */
 template <class R>
 TNC_FN void tnc_block_done(const R &r, const tnc_lanes &l, int64_t result, int64_t b,
@@ -241,7 +245,7 @@ TNC_FN void tnc_block_done(const R &r, const tnc_lanes &l, int64_t result, int64
     if (l.blocks == 1)
         tnc_give<R>(r, l, result, a);
     else
-        ((typename R::part *)l.parts)[result * l.blocks + b] = a;
+        ((typename R::part *)l.parts)[tnc_part_at(l, result, b, l.blocks)] = a;
 }
 
 /* A result of which the elements lie in any order: block b of result o by a team. */
@@ -275,11 +279,22 @@ TNC_FN tnc_column_job tnc_column_job_of(const tnc_lanes &l, int64_t job) {
     j.x = l.p.x + tnc_offset(l.p.nkeep, l.p.keep, l.p.keep_step, o) + c * l.bytes;
     return j;
 }
+/* Elements of the arithmetic's type are read some at a time. */
 template <class R>
 TNC_FN typename R::part tnc_column(const R &r, const tnc_lanes &l, const tnc_column_job &j) {
     typedef typename R::element A;
+    enum { AHEAD = 8 };
+    const int64_t end = j.begin + j.n, step = l.p.red_step[0];
+    const bool own = l.p.nred == 1 && l.p.dtype == (tn_dtype)tnc_dtype_of<A>::dtype && !l.nonzero &&
+                     !l.magnitude;
     typename R::part a = r.first();
-    for (int64_t i = j.begin; i < j.begin + j.n; i++)
+    int64_t i = j.begin;
+    for (; own && i + AHEAD <= end; i += AHEAD) {
+        A v[AHEAD];
+        for (int e = 0; e < AHEAD; e++) v[e] = tnc_get<A>(j.x + (i + e) * step);
+        for (int e = 0; e < AHEAD; e++) a = r.step(a, v[e], i + e);
+    }
+    for (; i < end; i++)
         a = r.step(a, tnc_take<A>(l, j.x + tnc_offset(l.p.nred, l.p.red, l.p.red_step, i)), i);
     return a;
 }
@@ -294,6 +309,15 @@ __global__ void __launch_bounds__(128) tnc_reduce_columns(tnc_lanes l, R r) {
     }
 }
 
+/* The join of parts a, b of a tree whose first part is number `begin`; b's first is number `at`
+ * within it, `apart` behind a's. */
+template <class R>
+TNC_FN typename R::part tnc_join_parts(const tnc_lanes &l, const R &r, const typename R::part &a,
+                                       const typename R::part &b, int64_t begin, int at, int apart,
+                                       int64_t each) {
+    const int64_t rest = l.p.n - (begin + at) * each, na = apart * each;
+    return R::join(r, a, b, na, rest < na ? rest : na);
+}
 /* `count` neighbours of each result, each of `each` elements, by subtrees of TNC_TREE, to parts of
  * the next level or to the results. */
 template <class R>
@@ -309,13 +333,78 @@ __global__ void __launch_bounds__(TNC_TREE)
         __syncthreads();
         for (int half = 1; half < n; half *= 2) {
             if (i % (2 * half) == 0 && i + half < n) {
-                const int64_t rest = l.p.n - (begin + i + half) * each, na = half * each;
-                held[i] = R::join(r, held[i], held[i + half], na, rest < na ? rest : na);
+                held[i] =
+                    tnc_join_parts<R>(l, r, held[i], held[i + half], begin, i + half, half, each);
             }
             __syncthreads();
         }
         if (i == 0 && trees == 1) tnc_give<R>(r, l, o, held[0]);
         if (i == 0 && trees > 1) ((part *)to)[o * trees + s] = held[0];
+        __syncthreads();
+    }
+}
+
+/* Subtrees of neighbouring parts: a stack, of which the two latest can be joined. */
+template <class R>
+struct tnc_part_stack {
+    typename R::part part[8];
+    int at[8], n; /* at: the number of its first part */
+    __device__ __forceinline__ void push(const typename R::part &v, int i) {
+        part[n] = v;
+        at[n++] = i;
+    }
+    __device__ __forceinline__ void join(const tnc_lanes &l, const R &r, int64_t begin,
+                                         int64_t each) {
+        n--;
+        part[n - 1] =
+            tnc_join_parts<R>(l, r, part[n - 1], part[n], begin, at[n], at[n] - at[n - 1], each);
+    }
+};
+/* Parts `first` to `end` of a column's tree, as many as a power of 2 if more follow: subtrees are
+ * joined where they are equally large, and at the end. */
+template <class R>
+TNC_FN typename R::part tnc_column_parts(const tnc_lanes &l, const R &r,
+                                         const typename R::part *from, int64_t begin, int first,
+                                         int end, int64_t each) {
+    tnc_part_stack<R> s;
+    s.n = 0;
+    for (int i = first; i < end; i++) {
+        s.push(from[(begin + i) * l.results], i);
+        for (int whole = i - first; whole & 1; whole >>= 1) s.join(l, r, begin, each);
+    }
+    while (s.n > 1) s.join(l, r, begin, each);
+    return s.part[0];
+}
+/* The same as tnc_reduce_tree for columns: 32 of them, whose neighbours are read side by side, by 8
+ * threads each, which join what they have in shared memory. */
+template <class R>
+__global__ void __launch_bounds__(TNC_TREE)
+    tnc_reduce_tree_columns(tnc_lanes l, R r, const char *from, char *to, int64_t count,
+                            int64_t each) {
+    typedef typename R::part part;
+    enum { BESIDE = 32, DOWN = TNC_TREE / BESIDE };
+    TNC_SHARED(part, held, TNC_TREE);
+    const int t = (int)threadIdx.x, w = t / BESIDE;
+    const int64_t trees = (count + TNC_TREE - 1) / TNC_TREE,
+                  groups = (l.results + BESIDE - 1) / BESIDE;
+    for (int64_t job = blockIdx.x; job < groups * trees; job += gridDim.x) {
+        const int64_t s = job / groups, o = job % groups * BESIDE + t % BESIDE,
+                      begin = s * TNC_TREE, left = count - begin;
+        const int n = (int)(left < TNC_TREE ? left : (int64_t)TNC_TREE);
+        int own = 1; /* parts of a thread */
+        while (own * DOWN < n) own *= 2;
+        if (o < l.results && w * own < n)
+            held[t] = tnc_column_parts<R>(l, r, (const part *)from + o, begin, w * own,
+                                          (w + 1) * own < n ? (w + 1) * own : n, each);
+        __syncthreads();
+        for (int half = 1; half * own < n; half *= 2) {
+            if (o < l.results && w % (2 * half) == 0 && (w + half) * own < n)
+                held[t] = tnc_join_parts<R>(l, r, held[t], held[t + half * BESIDE], begin,
+                                            (w + half) * own, half * own, each);
+            __syncthreads();
+        }
+        if (w == 0 && o < l.results && trees == 1) tnc_give<R>(r, l, o, held[t]);
+        if (w == 0 && o < l.results && trees > 1) ((part *)to)[s * l.results + o] = held[t];
         __syncthreads();
     }
 }
@@ -363,8 +452,12 @@ static void tnc_reduce_trees(cudaStream_t s, const tnc_lanes &l, const R &r) {
     for (int64_t n = l.blocks; n > 1;) {
         const int64_t trees = (n + TNC_TREE - 1) / TNC_TREE;
         char *to = (char *)(uintptr_t)from + n * l.results * (int64_t)sizeof(typename R::part);
-        TNC_LAUNCH((tnc_reduce_tree<R>), tnc_blocks(l.results * trees, 1), TNC_TREE, s, l, r, from,
-                   to, n, each);
+        if (l.p.columns)
+            TNC_LAUNCH((tnc_reduce_tree_columns<R>), tnc_blocks((l.results + 31) / 32 * trees, 1),
+                       TNC_TREE, s, l, r, from, to, n, each);
+        else
+            TNC_LAUNCH((tnc_reduce_tree<R>), tnc_blocks(l.results * trees, 1), TNC_TREE, s, l, r,
+                       from, to, n, each);
         from = to;
         n = trees;
         each *= TNC_TREE;

@@ -8,14 +8,14 @@
  * cut into tiles of 2048, a block each, whose totals are scanned in between. */
 #include "families.cuh"
 #include "lines.cuh"
+#include "pieces.cuh"
 
 enum {
     SCAN_LINES = 32, /* short lines of a block; each has 2^5 elements in a tile */
     SCAN_LOG = 5,
     SCAN_FEW = 2, /* long lines: a fourth of them, and four times as wide */
     SCAN_THREADS = 256,
-    SCAN_EACH = 8,
-    SCAN_PIECE = SCAN_THREADS * SCAN_EACH
+    SCAN_EACH = 8 /* elements that are read ahead of a chain */
 };
 
 /* Tensors of the lines: 0 is the result, 1 the input, 2 the factor of a recurrence. */
@@ -190,72 +190,38 @@ __global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_lines(tnc_scan s) {
 
 /* --- integers --------------------------------------------------------------------------------- */
 
-/* What lies before thread t's value among those of the block; *all: the whole. */
-template <class Op>
-TNC_FN int64_t tnc_scan_before(int64_t mine, int64_t *held, int64_t *all) {
-    const int t = (int)threadIdx.x;
-    int64_t before;
-    held[t] = mine;
-    __syncthreads();
-    for (int step = 1; step < SCAN_THREADS; step *= 2) {
-        const int64_t v = t >= step ? held[t - step] : Op::first();
-        __syncthreads();
-        held[t] = Op::meet(v, held[t]);
-        __syncthreads();
-    }
-    before = t ? held[t - 1] : Op::first();
-    *all = held[SCAN_THREADS - 1];
-    __syncthreads();
-    return before;
-}
 /* Pieces of lines: their totals, or (write) their running values behind what the pieces before them
  * make. */
 template <class Op, bool write>
-__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_pieces(tnc_scan s) {
-    TNC_SHARED(int64_t, held, SCAN_THREADS);
+__global__ void __launch_bounds__(TNC_THREADS) tnc_scan_pieces(tnc_scan s) {
+    TNC_SHARED(int64_t, held, TNC_THREADS);
     const tnc_lines &l = s.l;
     const int64_t jobs = l.lines * s.pieces;
     for (int64_t job = blockIdx.x; job < jobs; job += gridDim.x) {
         const int64_t line = job / s.pieces,
-                      begin = job % s.pieces * SCAN_PIECE + threadIdx.x * SCAN_EACH;
+                      begin = job % s.pieces * TNC_PIECE + threadIdx.x * TNC_PIECE_EACH;
         const char *x = tnc_line_at(l, 1, line);
         char *y = tnc_line_at(l, 0, line);
-        int64_t v[SCAN_EACH], a = Op::first(), all, before;
+        int64_t v[TNC_PIECE_EACH], a = Op::first(), all, before;
         TNC_UNROLL
-        for (int j = 0; j < SCAN_EACH; j++) {
+        for (int j = 0; j < TNC_PIECE_EACH; j++) {
             v[j] = begin + j < l.n
                        ? tnc_load_real<int64_t>(x + (begin + j) * l.in_step[1][0], l.dtype[1])
                        : Op::first();
             a = Op::meet(a, v[j]);
         }
-        before = tnc_scan_before<Op>(a, held, &all);
+        before = tnc_piece_before(Op(), a, held, &all);
         if (!write && threadIdx.x == 0) s.totals[job] = all;
         if (!write) continue;
         if (s.pieces > 1) before = Op::meet(s.totals[job], before);
         TNC_UNROLL
-        for (int j = 0; j < SCAN_EACH; j++) {
+        for (int j = 0; j < TNC_PIECE_EACH; j++) {
             before = Op::meet(before, v[j]);
             if (begin + j < l.n)
                 tnc_store_real(y + (begin + j) * l.in_step[0][0], l.dtype[0], before);
         }
     }
 }
-/* The totals of a line's pieces to what lies before each: a block a line. */
-template <class Op>
-__global__ void __launch_bounds__(SCAN_THREADS) tnc_scan_totals(tnc_scan s) {
-    TNC_SHARED(int64_t, held, SCAN_THREADS);
-    for (int64_t line = blockIdx.x; line < s.l.lines; line += gridDim.x) {
-        int64_t *at = s.totals + line * s.pieces, carry = Op::first();
-        for (int64_t b = 0; b < s.pieces; b += SCAN_THREADS) {
-            const int64_t i = b + threadIdx.x, v = i < s.pieces ? at[i] : Op::first();
-            int64_t all;
-            const int64_t before = tnc_scan_before<Op>(v, held, &all);
-            if (i < s.pieces) at[i] = Op::meet(carry, before);
-            carry = Op::meet(carry, all);
-        }
-    }
-}
-
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* The lines of x along dim; true: they lie side by side. */
@@ -268,7 +234,7 @@ static bool scan_plan(tnc_scan *s, const tn_frame *f, tn_tensor *factor, int64_t
     memset(s, 0, sizeof *s);
     tnc_lines_of(&s->l, t, factor ? 3 : 2, along);
     s->reverse = reverse;
-    s->pieces = (s->l.n + SCAN_PIECE - 1) / SCAN_PIECE;
+    s->pieces = tnc_pieces_of(s->l.n);
     return s->l.in_step[1][0] != tnc_dtype_bytes(s->l.dtype[1]);
 }
 static bool scan_is_complex(const tnc_scan &s) {
@@ -281,11 +247,7 @@ static bool scan_in_pieces(const tnc_scan &s, bool columns) {
 static bool scan_prepare(tn_frame *f, int64_t dim) {
     tnc_scan s;
     const bool columns = scan_plan(&s, f, NULL, dim, false);
-    int64_t n;
-    if (!scan_in_pieces(s, columns) || s.pieces < 2) return true;
-    if (__builtin_mul_overflow(s.l.lines, s.pieces * 8, &n))
-        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
-    return !n || tn_device_scratch(f, n) != NULL;
+    return !scan_in_pieces(s, columns) || tnc_piece_scratch(f, s.l.lines, s.l.n, 8);
 }
 template <class Op>
 static void scan_chains(cudaStream_t stream, tnc_scan s, bool columns) {
@@ -301,10 +263,11 @@ template <class Op>
 static void scan_pieces(cudaStream_t stream, const tnc_scan &s) {
     const unsigned blocks = tnc_blocks(s.l.lines * s.pieces, 1);
     if (s.pieces > 1) {
-        TNC_LAUNCH((tnc_scan_pieces<Op, false>), blocks, SCAN_THREADS, stream, s);
-        TNC_LAUNCH((tnc_scan_totals<Op>), tnc_blocks(s.l.lines, 1), SCAN_THREADS, stream, s);
+        TNC_LAUNCH((tnc_scan_pieces<Op, false>), blocks, TNC_THREADS, stream, s);
+        TNC_LAUNCH((tnc_piece_totals<Op>), tnc_blocks(s.l.lines, 1), TNC_THREADS, stream, Op(),
+                   s.totals, s.l.lines, s.pieces);
     }
-    TNC_LAUNCH((tnc_scan_pieces<Op, true>), blocks, SCAN_THREADS, stream, s);
+    TNC_LAUNCH((tnc_scan_pieces<Op, true>), blocks, TNC_THREADS, stream, s);
 }
 template <template <class> class Op>
 static void scan_run(tn_frame *f, int64_t dim) {

@@ -123,6 +123,7 @@ static void additions_of_many_places_keep_their_order(void) {
 /* Lines of one tile, of several, and more lines than a block has; along either dimension. */
 static void lines_of_any_length_are_scanned(void) {
     static const int64_t sizes[][2] = {{1, 1}, {35, 31}, {33, 64}, {3, 65}, {9, 128}, {17, 600}};
+    const int64_t wide[2] = {2, 4500}; /* integers in three pieces a line */
     static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_F16, TN_C64, TN_I32};
     for (const auto &size : sizes)
         for (tn_dtype dtype : dtypes)
@@ -143,6 +144,83 @@ static void lines_of_any_length_are_scanned(void) {
                                    tnp_linear_recurrence(up(x), up(w), d, back)));
                 }
             }
+    TN_SCOPE {
+        tn_tensor *x = tnp_randint_low(-9, 9, tn_ints_of(wide, 2), NULL, TN_I64, TN_CPU);
+        CHECK(same(tnp_cumsum(x, 1, TN_NO_DTYPE), tnp_cumsum(up(x), 1, TN_NO_DTYPE)));
+        x = tnp_bitwise_or_scalar(x, tn_int(1));
+        CHECK(same(tnp_cumprod(x, 1, TN_NO_DTYPE), tnp_cumprod(up(x), 1, TN_NO_DTYPE)));
+    }
+}
+
+/* Extremes of lines of one piece and of three, with equal ones and NaN; along either dimension. */
+static void extremes_run_as_on_the_cpu(void) {
+    static const struct {
+        tn_dtype dtype;
+        int64_t rows, n;
+    } cases[] = {{TN_F32, 3, 33},   {TN_F16, 2, 2048}, {TN_F32, 2, 4500},
+                 {TN_I32, 2, 4097}, {TN_U8, 1, 2049},  {TN_F64, 5, 7}};
+    for (const auto &z : cases)
+        TN_SCOPE {
+            tn_tensor *x = mixed(z.rows, z.n, z.dtype), *on = up(x);
+            for (int64_t d = z.n > 100; d < 2; d++) {
+                const auto most = tnp_cummax(x, d), found = tnp_cummax(on, d),
+                           least = tnp_cummin(x, d), there = tnp_cummin(on, d);
+                CHECK(same(most.values, found.values) && same(most.indices, found.indices));
+                CHECK(same(least.values, there.values) && same(least.indices, there.indices));
+            }
+        }
+    TN_SCOPE { /* no two NaN are equal */
+        const int64_t n = 300;
+        tn_tensor *x = tnp_full(tn_ints_of(&n, 1), tn_float((double)NAN), TN_F32, TN_CPU);
+        const auto here = tnp_mode(x, 0, false), there = tnp_mode(up(x), 0, false);
+        CHECK(same(here.indices, there.indices));
+    }
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/* Columns of one block of 64 rows, of a few, of more than a tree's 8 threads, and of two trees. */
+static void columns_of_any_length_are_reduced(void) {
+    static const int64_t sizes[][2] = {{64, 5},   {65, 33},  {199, 3},   {520, 40},
+                                       {577, 31}, {1100, 2}, {2113, 33}, {17000, 2}};
+    static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_F16, TN_I32};
+    const int64_t zero = 0;
+    const tn_ints d = tn_ints_of(&zero, 1);
+    for (const auto &size : sizes)
+        for (tn_dtype dtype : dtypes)
+            TN_SCOPE {
+                tn_tensor *x = tnp_to_dtype(tnp_randn(tn_ints_of(size, 2), NULL, TN_F64, TN_CPU),
+                                            dtype, false, false),
+                          *on = up(x);
+                CHECK(same(tnp_sum(x, d, false, TN_NO_DTYPE), tnp_sum(on, d, false, TN_NO_DTYPE)));
+                CHECK(same(tnp_argmax(x, 0, false), tnp_argmax(on, 0, false)));
+                if (dtype == TN_I32) continue;
+                CHECK(same(tnp_var(x, d, tn_int(1), false), tnp_var(on, d, tn_int(1), false)));
+                x = tnp_slice(x, 0, 1, TN_NONE, 2); /* rows further apart */
+                on = tnp_slice(on, 0, 1, TN_NONE, 2);
+                CHECK(
+                    same(tnp_mean(x, d, false, TN_NO_DTYPE), tnp_mean(on, d, false, TN_NO_DTYPE)));
+            }
+}
+/* A matrix by a vector, batches of them among which lanes of a warp change, more than a block of k,
+ * and numbers of terms that no warp shares. */
+static void matrices_by_vectors_have_the_bits(void) {
+    static const int64_t sizes[][3] = {{1, 33, 31}, {1, 70, 385}, {3, 11, 64}, {5, 7, 801}};
+    static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_BF16, TN_C64, TN_I64};
+    for (const auto &z : sizes)
+        for (tn_dtype dtype : dtypes)
+            TN_SCOPE {
+                const int64_t left[3] = {z[0], z[1], z[2]}, right[3] = {z[0], z[2], 1};
+                tn_tensor *a = tnp_to_dtype(tnp_randn(tn_ints_of(left, 3), NULL, TN_F64, TN_CPU),
+                                            dtype, false, false),
+                          *v = tnp_to_dtype(tnp_randn(tn_ints_of(right, 3), NULL, TN_F64, TN_CPU),
+                                            dtype, false, false);
+                CHECK(same(tnp_matmul(a, v), tnp_matmul(up(a), up(v))));
+                a = tnp_transpose(a, 1, 2);
+                v = tnp_transpose(v, 1, 2);
+                CHECK(same(tnp_matmul(v, a),
+                           tnp_matmul(up(v), tnp_transpose(up(tnp_transpose(a, 1, 2)), 1, 2))));
+            }
 }
 
 int main(void) {
@@ -150,7 +228,10 @@ int main(void) {
         CHECK_TEST(windows_without_elements_have_the_least_number),
         CHECK_TEST(rows_of_any_length_are_sorted),
         CHECK_TEST(lines_of_any_length_are_scanned),
+        CHECK_TEST(extremes_run_as_on_the_cpu),
         CHECK_TEST(additions_of_many_places_keep_their_order),
+        CHECK_TEST(columns_of_any_length_are_reduced),
+        CHECK_TEST(matrices_by_vectors_have_the_bits),
     };
     char why[200] = "";
     const tn_backend *backend = tn_cuda_backend(why, sizeof why);
