@@ -867,6 +867,7 @@ static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t
     p->small = small;
     p->stream = s;
     c->info.reserved += whole;
+    if (c->info.reserved > c->info.most) c->info.most = c->info.reserved;
     return p;
 }
 
@@ -969,6 +970,7 @@ TNC_PRIV void tnc_reset_peak(int32_t device) {
     memory_cache *c = memory_cache_of(device);
     std::lock_guard<std::mutex> hold(c->lock);
     c->info.peak = c->info.used;
+    c->info.most = c->info.reserved;
 }
 
 TNC_PRIV void tnc_limit(int32_t device, int64_t bytes) {

@@ -2195,8 +2195,35 @@ static PyObject *py_cuda_memory(PyObject *self, PyObject *o) {
     (void)self;
     if (!py_cuda_asked(o, &id)) return NULL;
     const tn_device_memory_info m = tn_device_memory(id);
-    return Py_BuildValue("(LLLL)", (long long)m.used, (long long)m.peak, (long long)m.reserved,
-                         (long long)m.calls);
+    return Py_BuildValue("(LLLLLL)", (long long)m.used, (long long)m.peak, (long long)m.reserved,
+                         (long long)m.calls, (long long)m.most, (long long)m.limit);
+}
+static PyObject *py_cuda_limit(PyObject *self, PyObject *args) {
+    PyObject *device;
+    long long bytes;
+    tn_device_id id;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OL", &device, &bytes) || !py_cuda_asked(device, &id)) return NULL;
+    return tnp_device_memory_limit(id, bytes) ? Py_NewRef(Py_None) : py_raise();
+}
+static void py_cuda_piece(const tn_device_piece *piece, void *list) {
+    PyObject *one;
+    if (PyErr_Occurred()) return;
+    one = Py_BuildValue("(KKLN)", (unsigned long long)(uintptr_t)piece->segment,
+                        (unsigned long long)(uintptr_t)piece->at, (long long)piece->bytes,
+                        PyBool_FromLong(piece->used));
+    if (one) PyList_Append(list, one);
+    Py_XDECREF(one);
+}
+static PyObject *py_cuda_snapshot(PyObject *self, PyObject *o) {
+    PyObject *list;
+    tn_device_id id;
+    (void)self;
+    if (!py_cuda_asked(o, &id)) return NULL;
+    if (!(list = PyList_New(0))) return NULL;
+    tn_device_snapshot(id, py_cuda_piece, list);
+    if (PyErr_Occurred()) Py_CLEAR(list);
+    return list;
 }
 static PyObject *py_cuda_reset_peak(PyObject *self, PyObject *o) {
     tn_device_id id;
@@ -2227,7 +2254,10 @@ static PyMethodDef py_cuda_functions[] = {
     {"_cuda_forked", py_cuda_fork, METH_NOARGS, "in the child of a process that had devices"},
     {"_cuda_index", py_cuda_index, METH_O, "the number of a device that is there"},
     {"_cuda_wait", py_cuda_wait, METH_O, NULL},
-    {"_cuda_memory", py_cuda_memory, METH_O, "(in use, at most, reserved, calls of the driver)"},
+    {"_cuda_memory", py_cuda_memory, METH_O, 
+     "(in use, at most, reserved, calls of the driver, reserved at most, limit)"},
+    {"_cuda_limit", py_cuda_limit, METH_VARARGS, "at most so many bytes are reserved; 0: no limit"},
+    {"_cuda_snapshot", py_cuda_snapshot, METH_O, "[(segment, address, bytes, in use), ..]"},
     {"_cuda_reset_peak", py_cuda_reset_peak, METH_O, NULL},
     {"_cuda_properties", py_cuda_properties, METH_O, NULL},
     {"_memory_trim", py_cuda_trim, METH_NOARGS, "gives back what is kept for reuse: bytes"},

@@ -43,6 +43,11 @@ def why_not():
     return _reasons[found] or None
 
 
+def count():
+    """How many devices there are."""
+    return _C._cuda_state()[0] if why_not() is None else 0
+
+
 def open():
     """Finds the devices, or raises and says why there is none."""
     why = why_not()
@@ -68,3 +73,32 @@ def number(given, default=-1):
     if given.type != "cuda":
         raise ValueError(f"Expected a cuda device, but got: {given}")
     return default if given.index is None else given.index
+
+
+def managed(given):
+    """(a device's handle of NVIDIA's management library, the device's number there)."""
+    import pynvml
+
+    pynvml.nvmlInit()
+    at = number(given)
+    at = (_C._cuda_index(-1) if count() else 0) if at < 0 else at
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    name = seen.split(",")[at].strip() if seen else str(at)
+    if not name.isdigit():  # a UUID
+        handle = pynvml.nvmlDeviceGetHandleByUUID(name)
+        return handle, pynvml.nvmlDeviceGetIndex(handle)
+    return pynvml.nvmlDeviceGetHandleByIndex(int(name)), int(name)
+
+
+def nvml(given):
+    """(NVIDIA's management library, a device's handle)."""
+    try:
+        import pynvml
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "nvidia-ml-py does not seem to be installed or it can't be imported."
+        ) from None
+    try:
+        return pynvml, managed(given)[0]
+    except pynvml.NVMLError_DriverNotLoaded:
+        raise RuntimeError("cuda driver can't be loaded, is cuda enabled?") from None

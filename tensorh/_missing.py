@@ -68,6 +68,15 @@ LEFT_OUT_OF = {
     "torch.nn.utils": (
         (r"init", "skip_init stands in torch.nn.utils"),
     ),
+    "torch.cuda": (
+        (r"nccl", "NCCL joins ranks: see torch.distributed"),
+        (r"get_arch_list|get_gencode_flags", "the module of CUDA does not say what it is made for"),
+        (r"cuda(rt|Status)|check_error|current_\w+_handle|caching_allocator_\w+|"
+         r"CUDAPluggableAllocator|change_current_allocator|MemPool|use_mem_pool|jiterator|"
+         r"tunable|GreenContext|green_contexts|get_stream_from_external|ExternalStream|"
+         r"export_\w+|graph_annotations|gds|graphs|streams",
+         "CUDA's runtime and libraries are used within the module of CUDA alone"),
+    ),
     "torch.backends.cuda": (
         (r"\w*workspace_size|cuFFTPlanCacheAttr\w+", "it belongs to torch's CUDA build"),
     ),
@@ -144,8 +153,6 @@ WHOLE = {
     "torch.nested": "left out on purpose: there are no nested layouts",
     "torch.export": _COMPILER, "torch.fx": _COMPILER, "torch.compiler": _COMPILER,
     "torch.jit": _COMPILER, "torch.onnx": _COMPILER,
-    "torch.cuda": "other names of CUDA are planned",
-    "torch.accelerator": "see torch.cuda for streams, events, graphs and mixed precision",
 }  # fmt: skip
 # Methods that are left out: a class has no __getattr__ that would cost others nothing.
 TENSOR_LEFT_OUT = """

@@ -76,8 +76,11 @@ def type_(self, dtype=None, non_blocking=False):
     from ._functions import dtypes
 
     if dtype is None:
-        return f"torch.{dtypes._scalar_type(self.dtype)}Tensor"
-    return self.to(dtypes._dtype_of(dtype), non_blocking=non_blocking)
+        space = ".cuda" * self.is_cuda + ".sparse" * (self.layout is _C.sparse_coo)
+        return f"torch{space}.{dtypes._scalar_type(self.dtype)}Tensor"
+    dtype, kind = dtypes._dtype_of(dtype), dtypes._device_of(dtype)
+    device = kind if kind and kind != self.device.type else self.device
+    return self.to(device=device, dtype=dtype, non_blocking=non_blocking)
 
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):

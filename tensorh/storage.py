@@ -536,11 +536,13 @@ class _LegacyMeta(type):
     def __instancecheck__(cls, value):
         if type(value) is not TypedStorage:
             return False
-        return cls.dtype is None or value.dtype is cls.dtype
+        return cls.dtype is None or value.dtype is cls.dtype and value.is_cuda == bool(cls._where)
 
 
 class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     """What FloatStorage(..) and its like have in common; they make typed storages."""
+
+    _where = None  # "cuda": torch.cuda.FloatStorage
 
     def __new__(cls, *args, wrap_storage=None, **kwargs):
         wrong = (
@@ -556,7 +558,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         for word in kwargs:
             raise TypeError(f"{cls}.__new__() got an unexpected keyword argument '{word}'")
         if wrap_storage is None:
-            return TypedStorage._of(_made(args, cls.dtype, _place(None), wrong))
+            return TypedStorage._of(_made(args, cls.dtype, _place(cls._where), wrong))
         if args:
             raise RuntimeError(
                 f"{wrong}\nNo positional arguments should be given when using 'wrap_storage'"
@@ -571,6 +573,8 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     @classmethod
     def from_buffer(cls, buffer, byte_order="native", count=-1, offset=0):
         """A copy of count elements behind offset bytes of a buffer."""
+        if cls._where:
+            raise RuntimeError("from_buffer: Not available for CUDA storage")
         return TypedStorage.from_buffer(buffer, byte_order, count, offset, dtype=cls.dtype)
 
     @classmethod
@@ -581,16 +585,17 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
         return made
 
 
-def _legacy():
+def legacy(module="torch", where=None):
     """name -> class, of all dtypes."""
     found = {}
     for dtype, name in _NAMES.items():
-        own = {"dtype": dtype, "__module__": "torch", "__doc__": f"Storages of {dtype}."}
+        own = {"dtype": dtype, "_where": where, "__doc__": f"Storages of {dtype}."}
+        own["__module__"] = module
         found[name] = _LegacyMeta(name, (_LegacyStorage,), own)
     return found
 
 
-LEGACY = _legacy()
+LEGACY = legacy()
 _storage_classes = {UntypedStorage, TypedStorage, *LEGACY.values()}
 
 

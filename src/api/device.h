@@ -34,11 +34,12 @@ typedef struct tn_device_memory_info {
     int64_t reserved;   /* taken from the driver: used, and kept for the next */
     int64_t calls;      /* to the driver for memory, so far */
     int64_t limit;      /* of reserved; 0: none */
+    int64_t most;       /* reserved at most since tn_device_reset_peak */
 } tn_device_memory_info;
 /* What the memory of a device holds. All 0 of a device that was not used yet, of one whose backend
  * does not count, of the CPU (tn_memory) and of no device. Any thread. */
 TN_API tn_device_memory_info tn_device_memory(tn_device_id device);
-/* The peak begins again at what is in use. Any thread. */
+/* Peak and most begin again at what is in use and reserved. Any thread. */
 TN_API void tn_device_reset_peak(tn_device_id device);
 /* So many bytes at most are taken from the driver, by all contexts of the process; 0: no limit.
  * What is taken stays. A tensor that does not fit is an error with MEMORY, which says what is in

@@ -53,7 +53,7 @@ static bool memory_failed(tni_block *b, const tni_device *d, int64_t bytes, cons
 
 /* why: what the backend said; "": no memory is left. */
 static void memory_error(tni_block *b, const tni_device *d, int64_t bytes, const char *why) {
-    tn_device_memory_info m = {0, 0, 0, 0, 0};
+    tn_device_memory_info m = {0, 0, 0, 0, 0, 0};
     if (b->failed) return;
     if (*why) {
         memory_failed(b, d, bytes, why);
@@ -138,7 +138,7 @@ TN_API bool tn_is_pinned(const tn_tensor *t) {
 /* --- back to the driver ----------------------------------------------------------------------- */
 
 static int64_t memory_reserved(const tni_device *d) {
-    tn_device_memory_info m = {0, 0, 0, 0, 0};
+    tn_device_memory_info m = {0, 0, 0, 0, 0, 0};
     if (d->backend->memory) d->backend->memory(d->index, &m);
     return m.reserved;
 }
@@ -166,7 +166,7 @@ static tni_device *memory_device(tn_device_id device) {
 
 TN_API tn_device_memory_info tn_device_memory(tn_device_id device) {
     const tni_device *d = memory_device(device);
-    tn_device_memory_info m = {0, 0, 0, 0, 0};
+    tn_device_memory_info m = {0, 0, 0, 0, 0, 0};
     if (d && d->backend->memory) d->backend->memory(d->index, &m);
     return m;
 }

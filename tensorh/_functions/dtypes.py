@@ -24,14 +24,23 @@ def _scalar_type(dtype):
 
 class _LegacyMeta(type):
     def __instancecheck__(cls, obj):
-        return isinstance(obj, Tensor) and obj.dtype == cls.dtype
+        if not isinstance(obj, Tensor) or obj.dtype != cls.dtype:
+            return False
+        return obj.is_cuda == cls.is_cuda and obj.layout == cls.layout
 
     def __call__(cls, *args, device=None):
-        if device is not None and _C.device(device).type != "cpu":
+        kind = "cuda" if cls.is_cuda else "cpu"
+        if device is not None and _C.device(device).type != kind:
             raise RuntimeError(
-                f"legacy constructor expects device type: cpu but device type: "
+                f"legacy constructor expects device type: {kind} but device type: "
                 f"{_C.device(device).type} was passed"
             )
+        if cls.is_cuda:
+            from .. import _cuda, sparse
+
+            _cuda.open()
+            space = vars(sparse) if cls.layout is _C.sparse_coo else types_of("torch")
+            return space[cls.__name__](*args).to(device or kind)
         data = args[0] if len(args) == 1 else ()
         if not args or isinstance(args[0], (int, _C.Size)):
             return _C.empty(data if isinstance(data, _C.Size) else args or 0, dtype=cls.dtype)
@@ -46,21 +55,30 @@ class _LegacyMeta(type):
         return _C.tensor(data, dtype=cls.dtype)
 
 
-def _legacy(name):
+def _legacy(name, module="torch"):
     """torch.FloatTensor and its like: of sizes or of data."""
-    made = _LegacyMeta(name, (), {"dtype": _LEGACY[name], "__module__": "torch"})
+    layout = _C.sparse_coo if module.endswith(".sparse") else _C.strided
+    own = {"dtype": _LEGACY[name], "is_cuda": ".cuda" in module, "layout": layout}
+    made = _LegacyMeta(name, (), {**own, "__module__": module})
 
     def refuse(cls):
-        raise TypeError(f"type 'torch.{name}' is not an acceptable base type")
+        raise TypeError(f"type '{module}.{name}' is not an acceptable base type")
 
     made.__init_subclass__ = classmethod(refuse)
     return made
 
 
+def types_of(module):
+    """{name: type} of a module of types: torch, torch.cuda or torch.cuda.sparse."""
+    without = {"torch": "no", "torch.cuda": "Complex"}.get(module, "Complex Bool").split()
+    names = [name for name in _LEGACY if not any(name.startswith(w) for w in without)]
+    return {name: _legacy(name, module) for name in names}
+
+
 def _dtype_of(given):
     """A dtype, of a dtype, a type or a type's name."""
     if isinstance(given, str):
-        name = given.removeprefix("torch.")
+        name = given.removeprefix("torch.").removeprefix("cuda.")
         if name not in _LEGACY:
             raise ValueError(f"invalid type: {given!r}")
         return _LEGACY[name]
@@ -69,6 +87,13 @@ def _dtype_of(given):
     if not isinstance(given, (type, _C.dtype)):
         raise TypeError("dtype must be a type, str, or dtype object")
     return _C.float32 if given is Tensor else given
+
+
+def _device_of(given):
+    """The kind of device of a type or a type's name; None of a dtype."""
+    if isinstance(given, str):
+        return "cuda" if given.startswith("torch.cuda.") else "cpu"
+    return ("cuda" if given.is_cuda else "cpu") if isinstance(given, _LegacyMeta) else None
 
 
 @function

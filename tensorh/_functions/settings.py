@@ -5,7 +5,7 @@ from math import inf as _inf
 from .. import _C
 from .._C import Tensor
 from ._marks import function, method
-from .dtypes import _dtype_of
+from .dtypes import _device_of, _dtype_of
 
 _printing = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _profiles = {
@@ -33,7 +33,9 @@ def set_printoptions(
 
 
 def set_default_tensor_type(t):
-    """Sets the default dtype to a floating type's."""
+    """Sets the default dtype to a floating type's, and the default device to the type's."""
+    if _device_of(t):
+        _C.set_default_device(_device_of(t))
     _C.set_default_dtype(_dtype_of(t))
 
 

@@ -9,6 +9,8 @@ from .graphs import (
     is_current_stream_capturing,
     make_graphed_callables,
 )
+from .memory import *  # noqa: F403
+from .random import *  # noqa: F403
 from .streams import (
     Event,
     Stream,
@@ -21,46 +23,66 @@ from .streams import (
 
 __all__ = [
     "CUDAGraph",
+    "CudaError",
+    "DeferredCudaCallError",
     "Event",
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
+    "can_device_access_peer",
+    "clock_rate",
     "current_device",
     "current_stream",
     "default_stream",
     "device",
     "device_count",
+    "device_memory_used",
     "device_of",
-    "empty_cache",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_sync_debug_mode",
     "graph",
     "graph_pool_handle",
     "init",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
     "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
     "make_graphed_callables",
-    "manual_seed",
-    "manual_seed_all",
-    "max_memory_allocated",
-    "mem_get_info",
-    "memory_allocated",
-    "memory_reserved",
-    "memory_stats",
-    "memory_summary",
-    "reset_peak_memory_stats",
-    "seed",
-    "seed_all",
+    "memory_usage",
+    "power_draw",
     "set_device",
     "set_stream",
+    "set_sync_debug_mode",
     "stream",
     "synchronize",
+    "temperature",
+    "utilization",
 ]
+__all__ += memory.__all__ + random.__all__  # noqa: F405
 _number = _cuda.number
+_WORDS = "BFloat16 Bool Byte Char Double Float Half Int Long Short".split()
+_TYPES = {f"{word}Tensor" for word in _WORDS} | {
+    f"{word}Storage" for word in [*_WORDS, "ComplexDouble", "ComplexFloat"]
+}
+has_half = True
+has_magma = False
 OutOfMemoryError = _C.OutOfMemoryError
+
+
+class CudaError(RuntimeError):
+    """An error of the driver, by its number; only torch.cuda.profiler raises it."""
+
+    def __init__(self, code):
+        super().__init__(f"the driver's error {code}")
+
+
+class DeferredCudaCallError(Exception):
+    """Never raised here: no call is deferred until devices are found."""
+
 
 # --- devices --------------------------------------------------------------------------------------
 
@@ -72,7 +94,7 @@ def is_available():
 
 def device_count():
     """How many devices there are."""
-    return _C._cuda_state()[0] if _cuda.why_not() is None else 0
+    return _cuda.count()
 
 
 def is_initialized():
@@ -175,118 +197,92 @@ def synchronize(device=None):
     _C._cuda_wait(_number(device))
 
 
-# --- memory ---------------------------------------------------------------------------------------
+def can_device_access_peer(device, peer_device):
+    """False: what goes from device to device goes through the host."""
+    init()
+    for one, what in ((_number(device), "device"), (_number(peer_device), "peer device")):
+        if not 0 <= (current_device() if one == -1 else one) < device_count():
+            raise AssertionError(f"Invalid {what} id")
+    return False
 
 
-def _memory(device):
-    """(in use, at most, reserved, calls of the driver): zeros before the first use of a device."""
-    return _C._cuda_memory(_number(device)) if is_initialized() else (0, 0, 0, 0)
+def ipc_collect():
+    """Returns: processes do not share memory of devices."""
+    init()
 
 
-def memory_allocated(device=None):
-    """Bytes in use by tensors and workspaces."""
-    return _memory(device)[0]
+def get_sync_debug_mode():
+    """0: waits of the host are not watched."""
+    init()
+    return 0
 
 
-def max_memory_allocated(device=None):
-    """The most bytes that were in use at a time."""
-    return _memory(device)[1]
+def set_sync_debug_mode(debug_mode):
+    """Takes 0 or "default" alone: waits of the host are not watched."""
+    init()
+    known = {"default": 0, "warn": 1, "error": 2}
+    if isinstance(debug_mode, str):
+        if debug_mode not in known:
+            raise RuntimeError(
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`"
+            )
+        debug_mode = known[debug_mode]
+    if debug_mode != 0:
+        raise NotImplementedError("torch.cuda.set_sync_debug_mode: waits are not watched")
 
 
-def memory_reserved(device=None):
-    """Bytes taken from the driver: those in use, and those kept for the next tensors."""
-    return _memory(device)[2]
+# --- asked of NVIDIA's management library ---------------------------------------------------------
 
 
-def reset_peak_memory_stats(device=None):
-    """max_memory_allocated begins again at what is in use."""
-    _C._cuda_reset_peak(_number(device))
+def memory_usage(device=None):
+    """The part of the last second in which memory was read or written, in percent."""
+    nvml, handle = _cuda.nvml(device)
+    return nvml.nvmlDeviceGetUtilizationRates(handle).memory
 
 
-def empty_cache():
-    """Gives back to the driver what is kept for the next tensors."""
-    if is_initialized():
-        _C._memory_trim()
+def utilization(device=None):
+    """The part of the last second in which some kernel ran, in percent."""
+    nvml, handle = _cuda.nvml(device)
+    return nvml.nvmlDeviceGetUtilizationRates(handle).gpu
 
 
-def mem_get_info(device=None):
-    """(free, all): bytes of a device's memory; free ones are those that no program uses."""
-    number = _number(device)
-    _C.empty(1, device=_C.device("cuda", _C._cuda_index(number)))  # it is asked of devices in use
-    facts = _C._cuda_properties(number)
-    return facts["left"], facts["total_memory"]
+def temperature(device=None):
+    """Of the chip, in degrees Celsius."""
+    nvml, handle = _cuda.nvml(device)
+    return nvml.nvmlDeviceGetTemperature(handle, 0)
 
 
-def memory_stats(device=None):
-    """Those of torch's numbers that the library counts, by their names."""
-    used, most, reserved, calls = _memory(device)
-    return {
-        "allocated_bytes.all.current": used,
-        "allocated_bytes.all.peak": most,
-        "num_device_alloc": calls,
-        "reserved_bytes.all.current": reserved,
-    }
+def power_draw(device=None):
+    """In milliwatts."""
+    nvml, handle = _cuda.nvml(device)
+    return nvml.nvmlDeviceGetPowerUsage(handle)
 
 
-def memory_summary(device=None, abbreviated=False):
-    """The same as a text of a few lines."""
-    return "\n".join(f"{name:<30}{n:>20,}" for name, n in memory_stats(device).items())
+def clock_rate(device=None):
+    """Of the multiprocessors, in MHz."""
+    nvml, handle = _cuda.nvml(device)
+    return nvml.nvmlDeviceGetClockInfo(handle, 1)
 
 
-# --- random numbers -------------------------------------------------------------------------------
-
-
-def manual_seed(seed):
-    """Seeds the default generator, from which devices draw, too; nothing where there is none."""
-    if is_available():
-        _C.manual_seed(seed)
-
-
-manual_seed_all = manual_seed
-
-
-def seed():
-    """The same with a random number."""
-    if is_available():
-        _C.default_generator.seed()
-
-
-seed_all = seed
-
-
-def get_rng_state(device="cuda"):
-    """The state of the default generator, from which devices draw, too."""
-    _C._cuda_index(_number(device))
-    return _C.default_generator.get_state()
-
-
-def set_rng_state(new_state, device="cuda"):
-    """Sets it; nothing where there is no device."""
-    if is_available():
-        _C.default_generator.set_state(new_state)
-
-
-def get_rng_state_all():
-    """A state for each device."""
-    return [get_rng_state(i) for i in range(device_count())]
-
-
-def set_rng_state_all(new_states):
-    """Sets a state for each device."""
-    for i, state in enumerate(new_states):
-        set_rng_state(state, i)
-
-
-def initial_seed():
-    """The seed of the default generator."""
-    return _C.default_generator.initial_seed()
+def device_memory_used(device=None):
+    """Bytes in use by all programs."""
+    nvml, handle = _cuda.nvml(device)
+    return nvml.nvmlDeviceGetMemoryInfo(handle).used
 
 
 def __getattr__(name):
-    if name == "amp":
+    if name in ("amp", "nvtx", "profiler", "sparse"):
         import importlib
 
-        return importlib.import_module(".amp", __name__)
+        return importlib.import_module("." + name, __name__)
+    if name == "default_generators":  # one generator for all
+        return (_C.default_generator,) * device_count()
+    if name in _TYPES:
+        from .._functions.dtypes import types_of
+        from ..storage import legacy
+
+        globals().update({**types_of("torch.cuda"), **legacy("torch.cuda", "cuda")})
+        return globals()[name]
     from .._absent import name_of
 
     return name_of("cuda", name)

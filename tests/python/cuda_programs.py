@@ -556,11 +556,102 @@ def graphed_callables():
     raises(AssertionError, "only Tensors", lambda: make(scaled, (1, x)))
 
 
+def figures():
+    cuda, a = torch.cuda, torch.accelerator
+    assert cuda.memory_snapshot() == [] and cuda.max_memory_reserved() == 0
+    assert cuda.default_generators == (torch._C.default_generator,) * 2
+    x, y = torch.zeros(1000, device="cuda"), torch.zeros(3 << 20, device="cuda:1")
+    blocks = []
+    for segment in cuda.memory_snapshot():
+        device, own = segment["device"], segment["blocks"]
+        assert sum(b["size"] for b in own) == segment["total_size"] and own[0]["address"]
+        assert own[0]["address"] == segment["address"]
+        used = sum(b["size"] for b in own if b["state"] == "active_allocated")
+        assert used == segment["allocated_size"] == segment["active_size"]
+        blocks += [(device, b["address"], b["size"]) for b in own]
+    assert sum(b[2] for b in blocks if b[0] == 1) == cuda.memory_reserved(1)
+    assert [b[0] for b in blocks if b[1] == y.data_ptr()] == [1]
+    assert [b[0] for b in blocks if b[1] == x.data_ptr()] == [0]
+    raises(NotImplementedError, "no pools", lambda: cuda.memory_snapshot((0, 1)))
+    most = a.max_memory_reserved(1)
+    assert most == cuda.memory_reserved(1) >= 12 << 20
+    del y
+    cuda.empty_cache()
+    assert cuda.memory_reserved(1) < most == cuda.max_memory_reserved(1)
+    assert cuda.memory_stats_as_nested_dict(1)["reserved_bytes"]["all"]["peak"] == most
+    a.reset_accumulated_memory_stats(1)
+    assert a.memory_stats(1)["reserved_bytes.all.peak"] == most
+    a.reset_peak_memory_stats(1)
+    assert cuda.max_memory_reserved(1) == cuda.memory_reserved(1)
+    assert cuda.get_per_process_memory_fraction(1) == 1.0
+    cuda.set_per_process_memory_fraction(0.125, 1)
+    assert cuda.get_per_process_memory_fraction(1) == 0.125
+    assert cuda.get_per_process_memory_fraction() == 1.0
+    raises(torch.OutOfMemoryError, "", lambda: torch.zeros(40 << 20, device="cuda:1"))
+    cuda.set_per_process_memory_fraction(1.0, 1)
+    assert torch.zeros(40 << 20, device="cuda:1").is_cuda
+    raises(ValueError, "Allowed range", lambda: cuda.set_per_process_memory_fraction(1.5))
+    raises(TypeError, "must be `float`", lambda: cuda.set_per_process_memory_fraction(1))
+    assert cuda.can_device_access_peer(0, 1) is False
+    raises(AssertionError, "Invalid peer device id", lambda: cuda.can_device_access_peer(0, 2))
+    cuda.set_sync_debug_mode("default")
+    assert cuda.get_sync_debug_mode() == 0 and cuda.ipc_collect() is None
+    raises(NotImplementedError, "not watched", lambda: cuda.set_sync_debug_mode("warn"))
+    raises(RuntimeError, "invalid value of debug_mode", lambda: cuda.set_sync_debug_mode("no"))
+    assert torch.float16 in a.get_device_capability()["supported_dtypes"]
+
+
+def types():
+    cuda = torch.cuda
+    x = cuda.FloatTensor(2, 3)
+    assert x.is_cuda and x.shape == (2, 3) and x.type() == "torch.cuda.FloatTensor"
+    assert isinstance(x, cuda.FloatTensor) and not isinstance(x, torch.FloatTensor)
+    assert cuda.LongTensor([1, 2]).tolist() == [1, 2] and cuda.LongTensor([1]).is_cuda
+    y = torch.ones(2).type("torch.cuda.HalfTensor")
+    assert y.is_cuda and y.dtype is torch.float16 and y.type(torch.FloatTensor).is_cpu
+    assert y.type(torch.float32).is_cuda and x.type(cuda.FloatTensor) is x
+    sparse = torch.ones(2, 2).to_sparse()
+    assert sparse.type() == "torch.sparse.FloatTensor"
+    s = cuda.IntStorage([1, 2, 3])
+    assert s.is_cuda and s.tolist() == [1, 2, 3] and isinstance(s, cuda.IntStorage)
+    assert not isinstance(s, torch.IntStorage)
+    raises(RuntimeError, "Not available", lambda: cuda.IntStorage.from_buffer(b"1234", "native"))
+    raises(TypeError, "base type", lambda: type("T", (cuda.FloatTensor,), {}))
+    torch.set_default_tensor_type("torch.cuda.DoubleTensor")
+    z = torch.ones(2)
+    assert z.is_cuda and z.dtype is torch.float64
+    torch.set_default_tensor_type(torch.FloatTensor)
+    assert torch.ones(2).is_cpu
+
+
+def accelerator_graph():
+    a = torch.accelerator
+    x, stream = torch.ones(3, device="cuda"), torch.cuda.Stream()
+    a.set_stream(stream)
+    assert a.current_stream() == stream
+    g = a.Graph()
+    with g:
+        x.add_(1)
+    assert x.tolist() == [1, 1, 1]
+    g.replay(), g.replay()
+    assert x.tolist() == [3, 3, 3]
+    broken = a.Graph(capture_error_mode="thread_local")
+
+    def fails():
+        with broken:
+            x.add_(1)
+            raise KeyError("own")
+
+    raises(KeyError, "own", fails)
+    raises(RuntimeError, "without a preceding", broken.replay)
+    assert not torch.cuda.is_current_stream_capturing() and x.tolist() == [3, 3, 3]
+
+
 PROGRAMS = (
     tensors, arithmetic, training, modules, current_device, facts, memory, files, pickles,
     other_libraries, errors, fork, loading,
     streams, events, streams_and_gradients, graphs, graph_refusals, captured_optimizers,
-    graphed_callables,
+    graphed_callables, figures, types, accelerator_graph,
 )  # fmt: skip
 
 if __name__ == "__main__":
