@@ -26177,7 +26177,7 @@ struct tnc_pool {
     int64_t elements;
     int32_t parts;
     double divisor;
-    bool include_pad;
+    bool include_pad, runs;
 };
 
 struct tnc_pool_element {
@@ -26296,14 +26296,33 @@ TNC_FN double tnc_pool_divisor(const tnc_pool &v, const tnc_pool_window &y,
     if (v.include_pad) return (double)(y.count * x.count);
     return (double)((y.end - y.begin) * (x.end - x.begin));
 }
+enum { POOL_CHAINS = 16 };
+template <class T, class S>
+TNC_FN S tnc_pool_run(const tnc_pool &v, const char *from, const tnc_pool_window &y,
+                      const tnc_pool_window &x) {
+    S chain[POOL_CHAINS];
+    for (int k = 0; k < POOL_CHAINS; k++) chain[k] = 0;
+    int64_t r = y.begin, c = x.begin;
+    while (r < y.end)
+        for (int k = 0; k < POOL_CHAINS && r < y.end; k++) {
+            chain[k] = chain[k] +
+                       (S)tnc_load_real<T>(from + r * v.from.row + c * v.from.col, v.from.dtype);
+            if (++c < x.end) continue;
+            c = x.begin;
+            r++;
+        }
+    for (int h = POOL_CHAINS / 2; h; h /= 2)
+        for (int k = 0; k < h; k++) chain[k] = chain[k] + chain[k + h];
+    return chain[0];
+}
 template <class T, class S>
 __global__ void __launch_bounds__(TNC_THREADS) tnc_pool_avg(tnc_pool v) {
     for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
         const tnc_pool_element e = tnc_pool_element_of(v, i);
         const tnc_pool_window y = tnc_pool_window_of(v.y, e.y), x = tnc_pool_window_of(v.x, e.x);
         const char *from = tnc_pool_plane(v.from, e);
-        S sum = 0;
-        for (int64_t r = y.begin; r < y.end; r++)
+        S sum = v.runs ? tnc_pool_run<T, S>(v, from, y, x) : 0;
+        for (int64_t r = y.begin; !v.runs && r < y.end; r++)
             for (int64_t c = x.begin; c < x.end; c++)
                 sum =
                     sum + (S)tnc_load_real<T>(from + r * v.from.row + c * v.from.col, v.from.dtype);
@@ -26448,6 +26467,7 @@ static void avg_pool2d_input_grad_run(tn_frame *f) {
 static void adaptive_avg_pool2d_run(tn_frame *f) {
     tnc_pool v;
     pool_plan(&v, f, f->in[0], f->out[0]);
+    v.runs = v.to.w == 1;
     pool_average_run(f, v);
 }
 static void adaptive_avg_pool2d_input_grad_run(tn_frame *f) {

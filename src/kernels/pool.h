@@ -13,7 +13,13 @@ typedef struct tni_pool_row {
     bool bytes;
 } tni_pool_row;
 
+/* pool_mean: to[0] becomes the mean of n elements, summed in f64: element i in chain i mod
+ * TNI_POOL_CHAINS, then folded by halves. */
+enum { TNI_POOL_CHAINS = 16 };
+
 #define TNI_KERNELS_POOL(K)                                                                     \
+    K(void, pool_mean_f32, (void *to, const void *from, int64_t n))                             \
+    K(void, pool_mean_f64, (void *to, const void *from, int64_t n))                             \
     K(void, max_pool_row_f32, (void *to, void *index, const void *from, const tni_pool_row *r)) \
     K(void, max_pool_row_f64, (void *to, void *index, const void *from, const tni_pool_row *r))
 

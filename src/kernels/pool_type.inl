@@ -109,3 +109,59 @@ static void TNI_FNT(max_pool_row)(void *to, void *index, const void *from, const
     }
 }
 #undef POOL_NUMBER
+
+/* Means of both types are in the words of f64. AVX-512 takes AVX2's. */
+#if TNI_ISA == 2
+#define pool_mean_f32_avx512 pool_mean_f32_avx2
+#define pool_mean_f64_avx512 pool_mean_f64_avx2
+#elif defined(TNI_TYPE_F64)
+enum { TNI_FN(pool_parts) = TNI_POOL_CHAINS / W };
+/* The first n of W elements, 0 behind them. */
+TNI_INLINE V TNI_FN(pool_load_f32)(const float *p, int64_t n) {
+    n = n < 0 ? 0 : n < W ? n : W;
+#if TNI_ISA == 1
+    const __m128i first = _mm_loadu_si128((const __m128i *)(const void *)(tni_avx2_first + 8 - n));
+    return _mm256_cvtps_pd(n == W ? _mm_loadu_ps(p) : _mm_maskload_ps(p, first));
+#else
+    T part[W] = {0};
+    for (int64_t k = 0; k < n; k++) part[k] = (T)p[k];
+    return V_LD(part);
+#endif
+}
+TNI_INLINE V TNI_FN(pool_load_f64)(const double *p, int64_t n) {
+    return n >= W ? V_LD(p) : V_LDN(p, n < 0 ? 0 : n);
+}
+#if defined(__GNUC__) && !defined(__clang__) && TNI_ISA != 0 /* clang unrolls by itself */
+#define POOL_UNROLLED _Pragma("GCC unroll 16")
+#else
+#define POOL_UNROLLED
+#endif
+#define POOL_EACH POOL_UNROLLED for (int k = 0; k < TNI_FN(pool_parts); k++)
+#define POOL_MEAN(S, E)                                                                       \
+    static void TNI_FN(pool_mean_##S)(void *to, const void *from, int64_t n) {                \
+        const E *x = (const E *)from;                                                         \
+        V sum[TNI_FN(pool_parts)];                                                            \
+        T part[W];                                                                            \
+        int64_t i = 0;                                                                        \
+        POOL_EACH { sum[k] = V_ZERO(); }                                                      \
+        for (; i + TNI_POOL_CHAINS <= n; i += TNI_POOL_CHAINS)                                \
+            POOL_EACH { sum[k] = V_ADD(sum[k], TNI_FN(pool_load_##S)(x + i + k * W, W)); }    \
+        if (i < n)                                                                            \
+            POOL_EACH {                                                                       \
+                sum[k] = V_ADD(sum[k], TNI_FN(pool_load_##S)(x + i + k * W, n - i - k * W));  \
+            }                                                                                 \
+        POOL_UNROLLED for (int h = TNI_FN(pool_parts) / 2; h; h /= 2) {                       \
+            POOL_UNROLLED for (int k = 0; k < h; k++) { sum[k] = V_ADD(sum[k], sum[k + h]); } \
+        }                                                                                     \
+        V_ST(part, sum[0]);                                                                   \
+        POOL_UNROLLED for (int h = W / 2; h; h /= 2) {                                        \
+            POOL_UNROLLED for (int k = 0; k < h; k++) { part[k] = part[k] + part[k + h]; }    \
+        }                                                                                     \
+        *(E *)to = (E)(part[0] / (double)n);                                                  \
+    }
+POOL_MEAN(f32, float)
+POOL_MEAN(f64, double)
+#undef POOL_MEAN
+#undef POOL_EACH
+#undef POOL_UNROLLED
+#endif

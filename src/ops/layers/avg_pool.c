@@ -24,6 +24,10 @@ static pool_window pool_window_of(int64_t p, int64_t n, int64_t k, int64_t strid
 }
 /* An adaptive window: from floor(p n / out) to ceil((p + 1) n / out). */
 static pool_window pool_adaptive(int64_t p, int64_t n, int64_t out) {
+    if (out == 1) {
+        const pool_window all = {0, n, n};
+        return all;
+    }
     const int64_t q = n / out, r = n % out; /* p n / out without a product that is too large */
     pool_window v = {p * q + p * r / out, (p + 1) * q + ((p + 1) * r + out - 1) / out, 0};
     v.count = v.end - v.begin;
@@ -53,7 +57,23 @@ static int64_t pool_columns(const tni_pool_shape *s, int64_t first, pool_window 
     return n;
 }
 
-/* Adaptive windows are large and their sums are chains: TNI_POOL_BESIDE planes of one task go side
+/* Adaptive windows of whole rows are runs of memory, which are summed in TNI_POOL_CHAINS chains. */
+static bool pool_is_runs(const tni_pool_job *j) { return !j->s.kh && j->s.ow == 1; }
+static void pool_runs(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    const int64_t size = j->size;
+    const char *from = (const char *)j->from + plane * s->h * s->w * size;
+    char *to = (char *)j->to + plane * s->oh * size;
+    for (int64_t p = 0; p < s->oh; p++, to += size) {
+        const pool_window y = pool_y(s, p);
+        const char *at = from + y.begin * s->w * size;
+        if (size == 4)
+            TNI_K(j->kernels, pool_mean_f32)(to, at, (y.end - y.begin) * s->w);
+        else
+            TNI_K(j->kernels, pool_mean_f64)(to, at, (y.end - y.begin) * s->w);
+    }
+}
+/* Others are large, too, and their sums are chains: TNI_POOL_BESIDE planes of one task go side
  * by side. */
 static bool pool_goes_beside(const tni_pool_job *j, int64_t plane) {
     return !j->s.kh && j->each % TNI_POOL_BESIDE == 0 &&
@@ -156,27 +176,34 @@ static void pool_avg_i64(const tni_pool_job *j, int64_t plane) {
 
 /* Line (image, p) where channels lie innermost, some channels at a time. */
 enum { POOL_CHANNELS = 64 };
-#define POOL_AVG_LINE(S, T)                                                        \
-    static void pool_avg_line_##S(const tni_pool_job *j, int64_t line) {           \
-        const tni_pool_shape *s = &j->s;                                           \
-        const int64_t c = s->planes;                                               \
-        const T *from = (const T *)j->from + line / s->oh * s->h * s->w * c;       \
-        T *to = (T *)j->to + line * s->ow * c;                                     \
-        const pool_window y = pool_y(s, line % s->oh);                             \
-        for (int64_t q = 0; q < s->ow; q++, to += c) {                             \
-            const pool_window x = pool_x(s, q), z = {0, 1, 1};                     \
-            const double divisor = pool_divisor(j, z, y, x);                       \
-            for (int64_t k = 0, n; k < c; k += n) {                                \
-                double sum[POOL_CHANNELS] = {0};                                   \
-                n = c - k < POOL_CHANNELS ? c - k : (int64_t)POOL_CHANNELS;        \
-                for (int64_t r = y.begin; r < y.end; r++)                          \
-                    for (int64_t i = x.begin; i < x.end; i++) {                    \
-                        const T *at = from + (r * s->w + i) * c + k;               \
-                        for (int64_t e = 0; e < n; e++) sum[e] += (double)at[e];   \
-                    }                                                              \
-                for (int64_t e = 0; e < n; e++) to[k + e] = (T)(sum[e] / divisor); \
-            }                                                                      \
-        }                                                                          \
+#define POOL_AVG_LINE(S, T)                                                           \
+    static void pool_avg_line_##S(const tni_pool_job *j, int64_t line) {              \
+        const tni_pool_shape *s = &j->s;                                              \
+        const int64_t c = s->planes;                                                  \
+        const T *from = (const T *)j->from + line / s->oh * s->h * s->w * c;          \
+        T *to = (T *)j->to + line * s->ow * c;                                        \
+        const pool_window y = pool_y(s, line % s->oh);                                \
+        const int64_t chains = pool_is_runs(j) ? TNI_POOL_CHAINS : 1;                 \
+        for (int64_t q = 0; q < s->ow; q++, to += c) {                                \
+            const pool_window x = pool_x(s, q), z = {0, 1, 1};                        \
+            const double divisor = pool_divisor(j, z, y, x);                          \
+            for (int64_t k = 0, n; k < c; k += n) {                                   \
+                double sum[TNI_POOL_CHAINS][POOL_CHANNELS];                           \
+                int64_t place = 0;                                                    \
+                memset(sum, 0, (size_t)chains * sizeof sum[0]);                       \
+                n = c - k < POOL_CHANNELS ? c - k : (int64_t)POOL_CHANNELS;           \
+                for (int64_t r = y.begin; r < y.end; r++)                             \
+                    for (int64_t i = x.begin; i < x.end; i++) {                       \
+                        const T *at = from + (r * s->w + i) * c + k;                  \
+                        double *chain = sum[place++ & (chains - 1)];                  \
+                        for (int64_t e = 0; e < n; e++) chain[e] += (double)at[e];    \
+                    }                                                                 \
+                for (int64_t h = chains / 2; h; h /= 2)                               \
+                    for (int64_t a = 0; a < h; a++)                                   \
+                        for (int64_t e = 0; e < n; e++) sum[a][e] += sum[a + h][e];   \
+                for (int64_t e = 0; e < n; e++) to[k + e] = (T)(sum[0][e] / divisor); \
+            }                                                                         \
+        }                                                                             \
     }
 POOL_AVG_LINE(f32, float)
 POOL_AVG_LINE(f64, double)
@@ -427,8 +454,14 @@ static void adaptive_avg_pool2d_run(tn_frame *f) {
     j.include_pad = false;
     j.divisor = 0;
     if (tni_pool_lines(f, &j, pool_avg_line_of(f->in[0]))) return;
-    j.plane = pool_avg_of(f->in[0]);
-    TNI_PATH(pool_adaptive);
+    j.size = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? 4 : 8;
+    if (pool_is_runs(&j)) {
+        j.plane = pool_runs;
+        TNI_PATH(pool_adaptive_runs);
+    } else {
+        j.plane = pool_avg_of(f->in[0]);
+        TNI_PATH(pool_adaptive);
+    }
     tni_pool_through(f, &j);
 }
 static void adaptive_avg_pool2d_grad(tn_gradient *g) {

@@ -52,7 +52,7 @@ typedef struct tni_pool_job {
         *index; /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
     void *index_to;
     const tni_pool_place *places; /* of uint8_t indices: 256 */
-    int64_t size;                 /* of an element of maxima, in bytes */
+    int64_t size;                 /* of an element of maxima or runs, in bytes */
     int64_t least;                /* of whole numbers: the maximum of a window without elements */
     int64_t whole[2];             /* which windows of a row of maxima have all their columns */
     bool bytes, include_pad;
