@@ -89,13 +89,16 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-#if TNI_ISA > 0
-#if (TNI_ISA == 1 || TNI_ISA == 2) && defined(TNI_TYPE_F32)
+#if TNI_ISA == 2 /* shuffles of 256 bits */
+#define gemm_pack_turned_f32_avx512 gemm_pack_turned_f32_avx2
+#define gemm_pack_turned_f64_avx512 gemm_pack_turned_f64_avx2
+#elif TNI_ISA > 0
+#if TNI_ISA == 1 && defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
 #else
 #define GEMM_SIDE 4
 #endif
-#if TNI_ISA == 1 || TNI_ISA == 2
+#if TNI_ISA == 1
 /* GEMM_SQUARE: GEMM_PUT_LANES(k, x) for each k < GEMM_SIDE; x is number k of as many lanes. */
 #if defined(TNI_TYPE_F32)
 #define GEMM_V __m256
@@ -144,7 +147,7 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
  * stored beyond a step is for the next row, or for the caller, to overwrite. */
 static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *from, int64_t lane, int64_t depth) {
     for (int64_t k = 0; k < depth; k += GEMM_SIDE, from += GEMM_SIDE, to += GEMM_SIDE * step) {
-#if TNI_ISA == 1 || TNI_ISA == 2
+#if TNI_ISA == 1
         GEMM_V s0, s1, s2, s3, s4;
 #define GEMM_PUT_LANES(i, x) GEMM_STORE(to + (i)*step, x);
         GEMM_SQUARE(from, lane)

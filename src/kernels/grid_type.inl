@@ -8,8 +8,8 @@
 #else
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#if TNI_ISA == 0
-#pragma GCC optimize("Os", "fp-contract=off")
+#if TNI_ISA == 0 /* not "Os": gcc 12 then compiles all that is cold behind it as if it were hot */
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #else
 #pragma GCC optimize("O2", "tree-vectorize", "fp-contract=off")
 #endif

@@ -40,7 +40,7 @@ TIMES = 8  # the time of a program without the fault, after which one with it ha
 LEAST = 10  # seconds
 JOBS = int(os.environ.get("TN_MUTANTS_JOBS", "1"))
 SECONDS = float(os.environ.get("TN_MUTANTS_SECONDS", "2"))
-PROGRAMS = ("random", "products", "convolutions", "streams", "ranks", "large", "faults", "kernels")
+PROGRAMS = tuple("random products convolutions streams ranks large faults kernels".split())
 APART = {  # whose objects are not their own: src/cuda has files of these names
     "program_random": "tests/cuda_host/random.cc",
     "program_products": "tests/gpu/products.cc",
