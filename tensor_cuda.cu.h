@@ -24546,15 +24546,6 @@ static bool dnn_strides(dnn_call *c) {
     }
     return true;
 }
-static bool dnn_fits(const dnn_call *c) {
-    bool fits = true;
-    for (int k = 0; k < c->dims; k++) {
-        const int64_t room = c->size[DNN_X][k + 2] + 2 * c->pad[k] -
-                             (c->size[DNN_W][k + 2] - 1) * c->dilation[k] - 1;
-        fits = fits && room >= 0 && c->size[DNN_Y][k + 2] == room / c->stride[k] + 1;
-    }
-    return fits;
-}
 static bool dnn_call_of(const tn_frame *f, int of, const tnc_windows &w, dnn_call *c, dnn_data *d) {
     static const int sides[][DNN_SIDES] = {{DNN_X, DNN_W, DNN_Y},
                                            {DNN_Y, DNN_W, DNN_X},
@@ -24581,7 +24572,7 @@ static bool dnn_call_of(const tn_frame *f, int of, const tnc_windows &w, dnn_cal
         d->bias = bias.at;
         d->bias_step = bias.stride[0] * bias.bytes;
     }
-    return dnn_strides(c) && dnn_fits(c);
+    return dnn_strides(c);
 }
 
 template <class T>

@@ -256,6 +256,16 @@ inline emu_dnn_job emu_dnn_job_of(const emu_dnn *op) {
         emu_stop("cuDNN: the type of alpha is not that of the sums");
     return j;
 }
+/* Whether a tensor lies in rows; `all`: with the strides of dimensions of one, too. */
+inline bool emu_dnn_rows(const emu_dnn_side &s, bool all) {
+    int64_t step = 1;
+    bool are = true;
+    for (int k = s.n - 1; k >= 0; k--) {
+        are = are && (s.step[k] == step || (!all && s.size[k] == 1));
+        step *= s.size[k];
+    }
+    return are;
+}
 /* The sizes must be those of a convolution. */
 inline void emu_dnn_check(const emu_dnn_job &j) {
     const bool right = j.x.n == j.dims + 2 && j.w.n == j.x.n && j.y.n == j.x.n &&
@@ -265,6 +275,12 @@ inline void emu_dnn_check(const emu_dnn_job &j) {
     if (!right) emu_stop("cuDNN: the sizes are of no convolution");
     if (j.x.id == j.y.id || j.x.id == j.w.id || j.w.id == j.y.id)
         emu_stop("cuDNN: two tensors have one id");
+    bool rows = true, all = true; /* cuDNN tells layouts by strides of dimensions of one, too */
+    for (const emu_dnn_side *s : {&j.x, &j.w, &j.y}) {
+        rows = rows && emu_dnn_rows(*s, false);
+        all = all && emu_dnn_rows(*s, true);
+    }
+    if (rows && !all) emu_stop("cuDNN: tensors in rows have strides of another layout");
     for (int k = 0; k < j.dims; k++)
         if (j.y.size[k + 2] !=
             (j.x.size[k + 2] + j.pre[k] + j.post[k] - (j.w.size[k + 2] - 1) * j.dilation[k] - 1) /
@@ -341,8 +357,11 @@ inline void emu_dnn_compute(const emu_dnn_job &j) {
 enum {
     EMU_DNN_ATOMICS,
     EMU_DNN_TF32,
+    EMU_DNN_CONVERTS,
+    EMU_DNN_CORES,
     EMU_DNN_TRANSFORMS,
     EMU_DNN_WINOGRAD,
+    EMU_DNN_TILES,
     EMU_DNN_NARROW,
     EMU_DNN_PLANLESS,
     EMU_DNN_GREEDY,
@@ -355,9 +374,11 @@ inline std::vector<int32_t> emu_dnn_notes(int engine) {
     case EMU_DNN_ATOMICS: return {DNN_NUMERICAL_NOTE_NONDETERMINISTIC};
     case EMU_DNN_TF32:
         return {DNN_NUMERICAL_NOTE_TENSOR_CORE, DNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS};
+    case EMU_DNN_CONVERTS: return {DNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS};
+    case EMU_DNN_CORES: return {DNN_NUMERICAL_NOTE_TENSOR_CORE};
     case EMU_DNN_TRANSFORMS: return {DNN_NUMERICAL_NOTE_FFT};
-    case EMU_DNN_WINOGRAD:
-        return {DNN_NUMERICAL_NOTE_WINOGRAD, DNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4};
+    case EMU_DNN_WINOGRAD: return {DNN_NUMERICAL_NOTE_WINOGRAD};
+    case EMU_DNN_TILES: return {DNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4};
     case EMU_DNN_NARROW: return {DNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION};
     default: return {};
     }
