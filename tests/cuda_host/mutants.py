@@ -481,7 +481,7 @@ def some(draw, n, by_file, chance):
         one = next(draw, None)
         if not one:
             break
-        among = [u for u in users(one.path) if by_file.get(u)]
+        among = [u for u in users(one.path) if by_file.get(u) or own_rows(u)]
         if among and not any(e.has(one) for e in excluded):
             number += 1
             one.number = number
