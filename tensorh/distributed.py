@@ -378,7 +378,23 @@ def barrier(group=None, async_op=False, device_ids=None):
     return _call("barrier", group, async_op)
 
 
+_OTHERS = """DebugLevel DistBackendError DistError DistNetworkError DistStoreError
+all_gather_coalesced all_gather_object all_gather_single all_reduce_coalesced all_to_all
+broadcast_object_list gather gather_into_tensor gather_object gather_single get_debug_level
+get_node_local_rank monitored_barrier new_subgroups new_subgroups_by_enumeration recv_object_list
+reduce_scatter reduce_scatter_single scatter scatter_object_list send_object_list supports_complex
+""".split()  # of _exchange.py
+
+
+def __dir__():
+    return sorted({*globals(), *_OTHERS})
+
+
 def __getattr__(name):
+    if name in _OTHERS:
+        from . import _exchange
+
+        return globals().setdefault(name, getattr(_exchange, name))
     from ._absent import below
 
     module = below(__name__, name)
