@@ -736,6 +736,8 @@ static const struct {
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",
      false},
+    {"cannot be written in place*  in abs(", "In-place abs is not supported for complex tensors.",
+     false},
     {": pooling of ", "pooling is not implemented for this dtype.", false},
     {"is larger than the padded input, ", "Output size is too small.", false},
     {"expected sizes of at least 1, except for N",
@@ -14632,6 +14634,26 @@ static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssi
     return r;
 }
 
+/* A call with a tensor of another class, which may want to hear of it; NotImplemented: none
+ * does (tensorh/nn/modules/_asked.py). */
+static PyObject *py_mrow_asked(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
+    const Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
+    bool other = false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        other |= py_is_tensor(args[i]) && Py_TYPE(args[i]) != py.tensor &&
+                 Py_TYPE(args[i]) != py.parameter;
+    if (!other) return Py_NewRef(Py_NotImplemented);
+    PyObject *module = PyImport_ImportModule("tensorh.nn.modules._asked");
+    PyObject *tuple = module ? py_args_tuple(args, nargs) : NULL;
+    PyObject *dict = !tuple ? NULL : kwnames ? py_args_dict(args + nargs, kwnames) : PyDict_New();
+    PyObject *r = dict ? PyObject_CallMethod(module, "call", "OOO", self, tuple, dict) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return r;
+}
+
 /* forward of a built-in module. Python code of arguments may drop made at any
  * point (py_mrow_still). */
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -14650,6 +14672,9 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
         const int turn = py_lend();
         return py_lent(turn, py_mrow_run(m, &input, tn_numel(input)));
     }
+    PyObject *heard = py_mrow_asked(self, args, nargs, kwnames);
+    if (heard != Py_NotImplemented) return heard;
+    Py_DECREF(heard);
     if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
 }

@@ -43,6 +43,8 @@ static const struct {
      "functions with out=... arguments don't support automatic differentiation, but one of the "
      "arguments requires grad.",
      false},
+    {"cannot be written in place*  in abs(", "In-place abs is not supported for complex tensors.",
+     false},
     {": pooling of ", "pooling is not implemented for this dtype.", false},
     {"is larger than the padded input, ", "Output size is too small.", false},
     {"expected sizes of at least 1, except for N",

@@ -1,5 +1,6 @@
 """torch.nn.functional: rows of the library, and what torch spells otherwise or composes of them."""
 
+import functools
 import math
 import warnings
 
@@ -67,53 +68,76 @@ def _unsupported(function, argument):
     raise NotImplementedError(f"{function}: {argument} is not supported yet")
 
 
+def _heard(f):
+    """f, of which a subclass that overrides functions hears under its own name, not of the row in
+    place that it calls."""
+
+    @functools.wraps(f)
+    def call(input, *args, **kwargs):
+        kind = type(input)
+        if kind is not _C.Tensor and kind is not _C.Parameter and _C._has_torch_function((input,)):
+            return _C._handle_torch_function(call, (input,), (input, *args), kwargs)
+        return f(input, *args, **kwargs)
+
+    return call
+
+
 # --- activations ---------------------------------------------------------------------------------
 
 
+@_heard
 def relu(input, inplace=False):
     """max(input, 0)."""
     return _C.relu_(input) if inplace else _C.relu(input)
 
 
+@_heard
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """input where it is positive, else negative_slope * input."""
     f = _C.leaky_relu_ if inplace else _C.leaky_relu
     return f(input, negative_slope)
 
 
+@_heard
 def elu(input, alpha=1.0, inplace=False):
     """input where it is positive, else alpha * (exp(input) - 1)."""
     return _C.elu_(input, alpha) if inplace else _C.elu(input, alpha)
 
 
+@_heard
 def celu(input, alpha=1.0, inplace=False):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
     f = _C.celu_ if inplace else _C.celu
     return f(input, alpha)
 
 
+@_heard
 def selu(input, inplace=False):
     """A scaled elu."""
     return _C.selu_(input) if inplace else _C.selu(input)
 
 
+@_heard
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """input where it is positive, else times a slope; in training one drawn for each element."""
     f = _C.rrelu_ if inplace else _C.rrelu
     return f(input, lower, upper, training)
 
 
+@_heard
 def silu(input, inplace=False):
     """input * sigmoid(input)."""
     return _C.silu_(input) if inplace else _C.silu(input)
 
 
+@_heard
 def threshold(input, threshold, value, inplace=False):
     """input where it is greater than threshold, else value."""
     f = _C.threshold_ if inplace else _C.threshold
     return f(input, threshold, value)
 
 
+@_heard
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input within [min_val, max_val]."""
     if min_val > max_val:
@@ -122,21 +146,25 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     return f(input, min_val, max_val)
 
 
+@_heard
 def relu6(input, inplace=False):
     """input within [0, 6]."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
+@_heard
 def hardsigmoid(input, inplace=False):
     """relu6(input + 3) / 6."""
     return _C.hardsigmoid_(input) if inplace else _C.hardsigmoid(input)
 
 
+@_heard
 def hardswish(input, inplace=False):
     """input * relu6(input + 3) / 6."""
     return _C.hardswish_(input) if inplace else _C.hardswish(input)
 
 
+@_heard
 def mish(input, inplace=False):
     """input * tanh(softplus(input))."""
     return _C.mish_(input) if inplace else _C.mish(input)
@@ -213,6 +241,7 @@ def _check_probability(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@_heard
 def dropout(input, p=0.5, training=True, inplace=False):
     """Zeroes elements with probability p and scales the others by 1 / (1 - p)."""
     _check_probability(p)
@@ -235,6 +264,7 @@ def _feature_dropout(input, p, training, inplace, ndim):
     return _C.mul_(input, mask) if inplace else input * mask
 
 
+@_heard
 def dropout1d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
     if input.ndim not in (2, 3):
@@ -246,6 +276,7 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     return _feature_dropout(input, p, training, inplace, 2)
 
 
+@_heard
 def dropout2d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, H, W)."""
     if input.ndim not in (3, 4):
@@ -269,6 +300,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     return _feature_dropout(input, p, training, inplace, 0)
 
 
+@_heard
 def dropout3d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     if input.ndim not in (4, 5):
@@ -283,6 +315,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     return _feature_dropout(input, p, training, inplace, 4)
 
 
+@_heard
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Dropout that keeps mean 0 and variance 1, for networks of selu."""
     _check_probability(p)
@@ -290,6 +323,7 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
     return f(input, p, training)
 
 
+@_heard
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """alpha_dropout of whole channels."""
     _check_probability(p)

@@ -80,7 +80,7 @@ static void shapes_that_do_not_fit_are_shown(void) {
             "cat(tensors=[float32 (2, 3), float32 (3, 4)]");
         BAD(tn_view(a, TN_DIMS(4, 2)), TN_INVALID, "view(self=float32 (2, 3), size=[4, 2])");
         BAD(tn_conv2d(a, b), TN_INVALID,
-            "(N, C, H, W)|conv2d(input=float32 (2, 3), weight=float32 (3, 4)");
+            "4D (batched) input|conv2d(input=float32 (2, 3), weight=float32 (3, 4)");
         BAD(tn_linear(a, b), TN_INVALID, "linear|float32 (2, 3)|(3, 4)");
         BAD(tn_cross_entropy(a, tn_zeros(TN_DIMS(5), .dtype = TN_I64)), TN_INVALID,
             "cross_entropy|float32 (2, 3)|int64 (5)");

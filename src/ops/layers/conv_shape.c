@@ -26,9 +26,10 @@ static bool cv_check_sizes(tn_frame *f, int dims, tn_ints x, tn_ints w) {
     char has[160], wants[160];
     const int d = (int)x.n;
     if (d != dims + 1 && d != dims + 2)
-        return tn_fail(f, TN_INVALID, "expected input %s, got %s",
-                       dims == 2 ? "(N, C, H, W) or (C, H, W)" : "(N, C, D, H, W) or (C, D, H, W)",
-                       tni_shape_text(has, sizeof has, d, x.at));
+        return tn_fail(f, TN_INVALID,
+                       "Expected %dD (unbatched) or %dD (batched) input to conv%dd, but got input "
+                       "of size: %s",
+                       dims + 1, dims + 2, dims, tni_shape_text(has, sizeof has, d, x.at));
     if (w.n != dims + 2)
         return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, %skH, kW), got %s",
                        dims == 2 ? "" : "kD, ", tni_shape_text(has, sizeof has, (int)w.n, w.at));
@@ -50,28 +51,42 @@ static bool cv_check_groups(tn_frame *f, tni_cv_shape *s, tn_ints w, int64_t gro
                        (long long)s->o, (long long)groups);
     if (s->c % groups != 0 || s->c / groups != s->cg || s->cg < 1)
         return tn_fail(f, TN_INVALID,
-                       "input has %lld channels, but weight %s and groups %lld need %lld",
-                       (long long)s->c, tni_shape_text(has, sizeof has, (int)w.n, w.at),
-                       (long long)groups, (long long)(s->cg * groups));
+                       "Given groups=%lld, weight of size %s, expected input to have %lld "
+                       "channels, but got %lld channels instead",
+                       (long long)groups, tni_shape_text(has, sizeof has, (int)w.n, w.at),
+                       (long long)(s->cg * groups), (long long)s->c);
     s->og = s->o / groups;
     return true;
 }
 
+/* "(3 x 4)" */
+static const char *cv_text(char *to, size_t room, int n, const int64_t *size) {
+    size_t at = 0;
+    for (int i = 0; i < n; i++)
+        at += (size_t)snprintf(to + at, room - at, "%s%lld", i ? " x " : "(", (long long)size[i]);
+    snprintf(to + at, room - at, ")");
+    return to;
+}
+
 /* The output's size, which needs a kernel that fits into the padded input. */
 static bool cv_lengths(tn_frame *f, tni_cv_shape *s) {
-    const int64_t k[3] = {s->kd, s->kh, s->kw}, each[3] = {s->dd, s->dh, s->dw},
+    const int64_t each[3] = {s->dd, s->dh, s->dw},
                   room[3] = {s->d + 2 * s->pd, s->h + 2 * s->ph, s->w + 2 * s->pw};
     const int from = 3 - s->dims;
-    char kernel[96], dilation[96], padded[96];
+    int64_t k[3] = {s->kd, s->kh, s->kw}; /* later with the gaps of dilation */
+    char kernel[96], padded[96];
     if (s->kd >= 1 && s->kh >= 1 && s->kw >= 1 &&
         cv_length(s->d, s->kd, s->sd, s->pd, s->dd, &s->od) &&
         cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) &&
         cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
         return true;
-    return tn_fail(f, TN_INVALID, "kernel %s with dilation %s is larger than the padded input %s",
-                   tni_shape_text(kernel, sizeof kernel, s->dims, k + from),
-                   tni_shape_text(dilation, sizeof dilation, s->dims, each + from),
-                   tni_shape_text(padded, sizeof padded, s->dims, room + from));
+    for (int i = 0; i < 3; i++)
+        if (!tni_mul(k[i] - 1, each[i], &k[i]) || !tni_add(k[i], 1, &k[i])) k[i] = INT64_MAX;
+    return tn_fail(f, TN_INVALID,
+                   "Calculated padded input size per channel: %s. Kernel size: %s. Kernel size "
+                   "can't be greater than actual input size",
+                   cv_text(padded, sizeof padded, s->dims, room + from),
+                   cv_text(kernel, sizeof kernel, s->dims, k + from));
 }
 
 /* Sizes of input and weight and the options to s. */

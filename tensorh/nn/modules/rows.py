@@ -215,7 +215,10 @@ def _by_function(name, options):
         from .. import functional
 
         given = {option: getattr(self, option) for option in options.split()}
-        return getattr(functional, name)(*args, **kwargs, **given)
+        function = getattr(functional, name)
+        if _C._has_torch_function(args):
+            return _C._handle_torch_function(function, args, args, {**kwargs, **given})
+        return function(*args, **kwargs, **given)
 
     return {"forward": forward}
 
