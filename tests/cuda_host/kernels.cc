@@ -76,7 +76,7 @@ static void rows_of_any_length_are_sorted(void) {
         int64_t rows, n;
     } cases[] = {{TN_U8, 3, 2049},  {TN_I8, 1, 5000},   {TN_BOOL, 2, 4096}, {TN_I16, 2, 4111},
                  {TN_F16, 1, 6145}, {TN_BF16, 1, 9000}, {TN_F32, 1, 33001}, {TN_I32, 1, 17000},
-                 {TN_I64, 1, 4500}, {TN_F64, 2, 2500},  {TN_F32, 2, 3000}};
+                 {TN_I64, 1, 4500}, {TN_F64, 2, 2500},  {TN_F32, 2, 3000},  {TN_U8, 1, 200000}};
     for (const auto &z : cases)
         for (int down = 0; down < 2; down++)
             TN_SCOPE {
