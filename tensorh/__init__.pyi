@@ -10,6 +10,7 @@ from . import as_torch as as_torch
 from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
+from . import cpu as cpu
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
@@ -206,6 +207,7 @@ less_equal: _Any
 less_equal_: _Any
 from .serialization import load as load
 from ._functions.products import lobpcg as lobpcg
+from ._functions.products import lowrank as lowrank
 from ._functions.products import lu as lu
 moveaxis: _Any
 from ._functions.reductions import msort as msort
@@ -224,6 +226,7 @@ not_equal_: _Any
 from ._functions.indexing import numel as numel
 ops: _Any
 from ._functions.products import pca_lowrank as pca_lowrank
+from ._functions.products import pca_rank as pca_rank
 from ._functions.shapes import permute_copy as permute_copy
 pi: _Any
 from ._functions.creation import polar as polar
@@ -293,6 +296,7 @@ from ._functions.shapes import triu_indices as triu_indices
 true_divide: _Any
 true_divide_: _Any
 from ._functions.settings import typename as typename
+from ._functions.dtypes import types_of as types_of
 from ._functions.shapes import unbind_copy as unbind_copy
 from ._functions.shapes import unfold_copy as unfold_copy
 from ._functions.reductions import unique as unique

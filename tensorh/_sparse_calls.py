@@ -725,6 +725,8 @@ def _by_dense(s, dense):
     number, t = _C._sparse_layout(s), as_coo(s)
     try:
         dense = dense.expand(t.shape)
+    except MemoryError:
+        raise
     except RuntimeError:
         raise RuntimeError(f"mul: the shapes {list(s.shape)} and {list(dense.shape)} do not fit"
                            ) from None  # fmt: skip

@@ -346,6 +346,8 @@ def broadcast_shapes(*shapes):
     """The shape that shapes broadcast to."""
     try:
         return tuple(_torch.broadcast_shapes(*shapes))
+    except MemoryError:
+        raise
     except RuntimeError as error:
         raise ValueError(str(error)) from None
 

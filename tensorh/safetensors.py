@@ -99,6 +99,8 @@ def _call(function, *args):
         if args and isinstance(args[0], (str, bytes, os.PathLike)) and not os.path.exists(args[0]):
             raise FileNotFoundError(f"No such file or directory: {args[0]}") from e
         raise
+    except MemoryError:
+        raise
     except RuntimeError as e:
         raise SafetensorError(str(e)) from e
 

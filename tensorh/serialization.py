@@ -198,6 +198,8 @@ def _device_finder(map_location):
 def _restore(location):
     try:
         return _usable(location)
+    except MemoryError:
+        raise
     except RuntimeError as e:
         from . import cuda
 
@@ -564,6 +566,8 @@ class _Loader:
         name = ":".join(map(str, args))
         try:
             return _usable(name)
+        except MemoryError:
+            raise
         except RuntimeError:
             return self._device_of(_Storage("", None, 0, name), name)
 

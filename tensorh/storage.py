@@ -711,6 +711,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         new = new.as_strided(size, tuple(stride), storage_offset)
     try:
         self.data = new
+    except MemoryError:
+        raise
     except RuntimeError:  # self is a view
         self._become(new)
     return self

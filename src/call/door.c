@@ -379,7 +379,8 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
                 i);
         }
         /* One element of t is written with its own value there, whenever it is read. */
-        if (f->row->forms & TN_ALIAS && i < may && in->numel == 1 && in->dtype == t->dtype)
+        if (f->inplace && f->row->forms & TN_ALIAS && i < may && in->numel == 1 &&
+            in->dtype == t->dtype)
             continue;
         /* Any other sharing of bytes is refused: an element might be read after it was written. */
         if (tni_overlap(t, in))

@@ -71,6 +71,21 @@ static void lanes_min(const tni_kernels *k, int compute, const void *x, int64_t 
         lanes_extreme(k, compute, x, step, rows, n, true, to);
 }
 
+static void lanes_many_sum(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t rows, int64_t n, void *to) {
+    (compute == TN_F32 ? TNI_K(k, fold_sum_f32) : TNI_K(k, fold_sum_f64))(x, step, rows, n, to);
+}
+static void lanes_many_max(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t rows, int64_t n, void *to) {
+    (compute == TN_F32 ? TNI_K(k, fold_extreme_f32) : TNI_K(k, fold_extreme_f64))(x, step, rows, n,
+                                                                                  false, to);
+}
+static void lanes_many_min(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t rows, int64_t n, void *to) {
+    (compute == TN_F32 ? TNI_K(k, fold_extreme_f32) : TNI_K(k, fold_extreme_f64))(x, step, rows, n,
+                                                                                  true, to);
+}
+
 /* The last few lanes, where vectors do not pay. */
 #define LANES_FOLD(name, type, expression)                  \
     static void lanes_fold_##name(void *lanes, int64_t h) { \
@@ -92,12 +107,12 @@ LANES_FOLDS(max, v > a || v != v ? v : a)
 LANES_FOLDS(min, v < a || v != v ? v : a)
 
 TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, false, lanes_sum, lanes_fold_sum};
-TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, false, lanes_prod, lanes_fold_prod};
-TN_PRIV_DEFINE(tni_reduction, tni_max) = {-1, true, lanes_max, lanes_fold_max};
-TN_PRIV_DEFINE(tni_reduction, tni_min) = {1, true, lanes_min, lanes_fold_min};
-TN_PRIV_DEFINE(tni_reduction, tni_any) = {-1, true, lanes_any, NULL};
-TN_PRIV_DEFINE(tni_reduction, tni_all) = {1, true, lanes_all, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, false, lanes_sum, lanes_fold_sum, lanes_many_sum};
+TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, false, lanes_prod, lanes_fold_prod, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_max) = {-1, true, lanes_max, lanes_fold_max, lanes_many_max};
+TN_PRIV_DEFINE(tni_reduction, tni_min) = {1, true, lanes_min, lanes_fold_min, lanes_many_min};
+TN_PRIV_DEFINE(tni_reduction, tni_any) = {-1, true, lanes_any, NULL, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_all) = {1, true, lanes_all, NULL, NULL};
 TNI_PRIVATE_END
 
 #define FOLD_FILL(type, value)                                                          \

@@ -195,8 +195,10 @@ TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part) {
 /* --- the run ---------------------------------------------------------------------------------- */
 
 enum {
-    LANES_PARTS = 16384
-}; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
+    LANES_PARTS =
+        16384, /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
+    LANES_GRAIN = 16384 /* elements that are worth a task */
+};
 
 /* One run of a plan; scratch holds a part for each (outer, subtree, width), in this order. */
 typedef struct lanes_job {
@@ -336,11 +338,62 @@ static void lanes_join_task(void *arg, int64_t i) {
                   tni_offset_of(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
 }
 
+/* Whether each result is one block, and the next one's lies a step further. */
+static bool lanes_are_rows(const tni_lanes *l, const tni_reducer *r) {
+    return r->many && r->op->many && l->compute != TN_I64 && !l->columns && l->blocks == 1 &&
+           l->nkeep == 1 && l->nred == 1 && l->n > 0;
+}
+/* Whether elements lie as they are computed with. */
+static bool lanes_are_plain(const tni_lanes *l) {
+    return !l->how && !l->map && l->dtype == l->compute && l->red_step[0] == l->bytes;
+}
+/* Rows that do not: `rows` of them through a tile. */
+static void lanes_tile_rows(const lanes_job *job, const char *from, int64_t rows, char *to) {
+    const tni_lanes *l = job->l;
+    const tni_kernels *k = job->context->kernels;
+    const int64_t each = TNI_BLOCK / l->n, row = l->n * l->size;
+    double tile[TNI_BLOCK];
+    for (int64_t some; rows > 0; rows -= some, to += some * l->size) {
+        some = rows < each ? rows : each;
+        for (int64_t i = 0; i < some; i++, from += l->keep_step[0])
+            lanes_take(k, l, (char *)tile + i * row, from, l->red_step[0], l->n);
+        if (l->map) l->map(k, l, tile, some * l->n);
+        job->r->op->many(k, l->compute, tile, row, some, l->n, to);
+    }
+}
+/* Rows [i chunk, (i + 1) chunk). */
+static void lanes_rows_task(void *arg, int64_t i) {
+    const lanes_job *job = (const lanes_job *)arg;
+    const tni_lanes *l = job->l;
+    const int64_t first = i * l->chunk, left = l->outer - first,
+                  rows = left < l->chunk ? left : l->chunk;
+    const char *from = l->x + first * l->keep_step[0];
+    double parts[LANES_PARTS / 8];
+    if (lanes_are_plain(l))
+        job->r->op->many(job->context->kernels, l->compute, from, l->keep_step[0], rows, l->n,
+                         parts);
+    else
+        lanes_tile_rows(job, from, rows, (char *)parts);
+    job->r->store(job->r, l, parts, rows, first * l->keep_out[0]);
+}
+static void lanes_run_rows(lanes_job *job, tni_lanes *l) {
+    TNI_PATH(lanes_many_rows);
+    l->width_out = l->keep_out[0];
+    l->chunk = LANES_GRAIN / l->n;
+    if (l->chunk > (int)LANES_PARTS / l->size) l->chunk = (int)LANES_PARTS / l->size;
+    tni_lanes_spread(job->context, (l->outer + l->chunk - 1) / l->chunk, l->outer * l->n,
+                     lanes_rows_task, job);
+}
+
 TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch) {
     lanes_job job = {c, l, r, (char *)scratch};
     int64_t results = l->outer * l->width;
     if (!results) return;
     l->part = r->part;
+    if (lanes_are_rows(l, r)) {
+        lanes_run_rows(&job, l);
+        return;
+    }
     /* As many results as fit into a task's stack, a part for each of the blocks of a subtree. */
     l->chunk = l->columns ? (int)LANES_PARTS / TNI_SUBTREE / r->part : 1;
     l->chunks = (l->width + l->chunk - 1) / l->chunk;
@@ -352,8 +405,6 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
 }
 
 /* --- work for threads ------------------------------------------------------------------------- */
-
-enum { LANES_GRAIN = 16384 }; /* elements that are worth a task */
 
 typedef struct lanes_group {
     void (*task)(void *arg, int64_t i);

@@ -53,6 +53,9 @@ typedef struct tni_reduction {
     void (*rows)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
                  int64_t n, void *to);
     void (*fold)(int compute, void *lanes, int64_t h); /* of F32 and F64 */
+    /* to[r] = row r of n elements, at most a block, of F32 or F64; or NULL */
+    void (*many)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                 int64_t n, void *to);
 } tni_reduction;
 TNI_INLINE double tni_identity(const tni_reduction *op) {
     return op->infinite ? op->identity * HUGE_VAL : op->identity;
@@ -83,6 +86,7 @@ typedef struct tni_reducer {
     int out_dtype;
     double scale, p; /* store: divisor; root */
     int finish;      /* of reducers that know more than one end */
+    bool many;       /* a part is what op->many makes of a block */
 } tni_reducer;
 
 /* The plan for x over the dimensions with gone[d]. Results are numbered row-major over the

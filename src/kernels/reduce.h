@@ -24,6 +24,11 @@ enum {
      * stays */                                                                                    \
     K(void, extreme_rows_##S,                                                                      \
       (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
+    /* to[r] = the sum, the largest (`least`: smallest) of row r, n elements side by side, up to   \
+     * TNI_BLOCK, in the order of a block */                                                       \
+    K(void, fold_sum_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))        \
+    K(void, fold_extreme_##S,                                                                      \
+      (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
     /* value[i] and index[i] (row number + first, as an element) of the first extremum or first    \
      * NaN */                                                                                      \
     K(void, arg_rows_##S,                                                                          \
@@ -35,8 +40,11 @@ enum {
        void *two))                                                                                 \
     /* x[i] = |x[i]|^p */                                                                          \
     K(void, power_##S, (void *x, int64_t n, double p))
-#define TNI_KERNELS_REDUCE(K)       \
-    TNI_KERNELS_REDUCE_TYPE(K, f32) \
-    TNI_KERNELS_REDUCE_TYPE(K, f64)
+#define TNI_KERNELS_REDUCE(K)                                                                      \
+    TNI_KERNELS_REDUCE_TYPE(K, f32)                                                                \
+    TNI_KERNELS_REDUCE_TYPE(K, f64)                                                                \
+    /* to[r] = the sum of the products, each fused with the sum before it, of rows of x and y */   \
+    K(void, fold_dot_f32,                                                                          \
+      (const void *x, const void *y, int64_t step, int64_t rows, int64_t n, void *to))
 
 #endif

@@ -32,6 +32,9 @@ enum { TNI_SOFT_EXP, TNI_SOFT_SHIFT, TNI_SOFT_SCALE };
     K(void, exp_rows_##S, (const tni_sweep *r))                      \
     /* y = exp(x - mean) * scale, x - mean - scale, or x * scale */  \
     K(void, soft_rows_##S, (const tni_sweep *r, int kind))           \
+    /* with a mean and a scale for each row, not column: y = exp(x - \
+     * mean), x - mean - scale, or x * scale */                      \
+    K(void, soft_each_##S, (const tni_sweep *r, int kind))           \
     /* x = log x */                                                  \
     K(void, log_##S, (void *x, int64_t n))                           \
     /* y = (x - mean) * scale + bias, the last two fused */          \
@@ -45,6 +48,8 @@ enum { TNI_SOFT_EXP, TNI_SOFT_SHIFT, TNI_SOFT_SCALE };
     K(void, dot_rows_f32, (const tni_sweep *r))                                                  \
     /* y = x * (dy - scale), or, of a log-softmax x, dy - exp(x) * scale */                      \
     K(void, soft_back_rows_f32, (const tni_sweep *r, bool log))                                  \
+    /* the same with a scale for each row, not column */                                         \
+    K(void, soft_back_each_f32, (const tni_sweep *r, bool log))                                  \
     /* one += dy, two += dy * (x - mean) */                                                      \
     K(void, moments_rows_f32, (const tni_sweep *r))                                              \
     /* y = dy * scale + (x - mean) * bias + one */                                               \

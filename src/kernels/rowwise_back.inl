@@ -25,6 +25,25 @@ static void TNI_FNT(soft_back_rows)(const tni_sweep *r, bool log) {
     }
 }
 
+#if TNI_ISA == 2
+#define soft_back_each_f32_avx512 soft_back_each_f32_avx2
+#else
+static void TNI_FNT(soft_back_each)(const tni_sweep *r, bool log) {
+    for (int64_t i = 0; i < r->rows; i++) {
+        const V scale = V_SET(((const T *)r->scale)[i]);
+        ROW_COLUMNS {
+            V x = ROW_AT(x, i), d = ROW_AT(dy, i);
+            char *y = (char *)r->y + i * r->y_step + c * (int64_t)sizeof(T);
+            d = log ? V_FNMA(V_EXP(x), scale, d) : V_MUL(x, V_SUB(d, scale));
+            if (m == W)
+                V_ST(y, d);
+            else
+                V_STN(y, d, m);
+        }
+    }
+}
+#endif
+
 static void TNI_FNT(moments_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
         V mean = ROW_OF(mean), one = ROW_OF(one), two = ROW_OF(two);

@@ -3,6 +3,14 @@
 #define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
 #define ROW_AT(field, i) ((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T))
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
+/* A masked store takes several times what a whole one does. */
+#define ROW_PUT(at, v)          \
+    {                           \
+        if (m == W)             \
+            V_ST(at, v);        \
+        else                    \
+            V_STN(at, v, m);    \
+    }
 
 static void TNI_FNT(exp_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
@@ -11,7 +19,7 @@ static void TNI_FNT(exp_rows)(const tni_sweep *r) {
         for (int64_t i = 0; i < r->rows; i++) {
             V e = V_EXP(V_SUB(V_LDN(ROW_AT(x, i), m), mean));
             sum = V_ADD(sum, e);
-            if (y) V_STN(y + i * r->y_step, e, m);
+            if (y) ROW_PUT(y + i * r->y_step, e)
         }
         V_STN((T *)r->one + c, sum, m);
     }
@@ -29,10 +37,31 @@ static void TNI_FNT(soft_rows)(const tni_sweep *r, int kind) {
                 v = V_SUB(V_SUB(v, mean), scale);
             else
                 v = V_MUL(V_EXP(V_SUB(v, mean)), scale);
-            V_STN(y + i * r->y_step, v, m);
+            ROW_PUT(y + i * r->y_step, v)
         }
     }
 }
+
+#if TNI_ISA == 2 /* few rows fill its vectors */
+#define soft_each_f32_avx512 soft_each_f32_avx2
+#define soft_each_f64_avx512 soft_each_f64_avx2
+#else
+static void TNI_FNT(soft_each)(const tni_sweep *r, int kind) {
+    for (int64_t i = 0; i < r->rows; i++) {
+        const V mean = V_SET(((const T *)r->mean)[i]), scale = V_SET(((const T *)r->scale)[i]);
+        ROW_COLUMNS {
+            V v = V_LDN(ROW_AT(x, i), m);
+            if (kind == TNI_SOFT_SCALE)
+                v = V_MUL(v, scale);
+            else if (kind == TNI_SOFT_SHIFT)
+                v = V_SUB(V_SUB(v, mean), scale);
+            else
+                v = V_EXP(V_SUB(v, mean));
+            ROW_PUT((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), v)
+        }
+    }
+}
+#endif
 
 static void TNI_FNT(log)(void *x, int64_t n) {
     for (int64_t i = 0; i < n; i += W) {
@@ -46,7 +75,7 @@ static void TNI_FNT(affine_rows)(const tni_sweep *r) {
         V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias);
         char *y = (char *)r->y + c * (int64_t)sizeof(T);
         for (int64_t i = 0; i < r->rows; i++)
-            V_STN(y + i * r->y_step, V_FMA(V_SUB(V_LDN(ROW_AT(x, i), m), mean), scale, bias), m);
+            ROW_PUT(y + i * r->y_step, V_FMA(V_SUB(V_LDN(ROW_AT(x, i), m), mean), scale, bias))
     }
 }
 
@@ -60,10 +89,11 @@ static void TNI_FNT(norm_row)(const tni_norm_row *r) {
             v = V_MUL(v, ROW_OF(weight));
         else if (r->bias)
             v = V_ADD(v, ROW_OF(bias));
-        V_STN((T *)r->y + c, v, m);
+        ROW_PUT((T *)r->y + c, v)
     }
 }
 
 #undef ROW_COLUMNS
 #undef ROW_AT
 #undef ROW_OF
+#undef ROW_PUT

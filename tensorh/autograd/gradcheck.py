@@ -233,6 +233,8 @@ def _check_undefined(func, inputs, asked):
             _C._grad(outputs[:k] + outputs[k + 1:],
                      asked, [_C.ones_like(o) for i, o in enumerate(outputs) if i != k],
                      retain_graph=True, allow_unused=True)
+        except MemoryError:
+            raise
         except RuntimeError as error:
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads. Please look at "

@@ -7,8 +7,9 @@
  * The model lists the address of every element. A call is refused where a written tensor has two
  * elements at one address, or shares one with another written tensor or with an input: but an input
  * that the row may be given (docs/rows.md) can be the written tensor itself, each element of both
- * at one address. Else it is done, with the bits of the same call on tensors that have memory of
- * their own, and changes nothing else. What is refused changes nothing, no version either. */
+ * at one address, or one element of it. Else it is done, with the bits of the same call on tensors
+ * that have memory of their own, and changes nothing else. What is refused changes nothing, no
+ * version either. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../rows.h"
@@ -153,6 +154,11 @@ static bool may_be_written(const place *p, const place *t) {
     return p->first || (m.inplace && row->forms & TN_ALIAS);
 }
 
+/* Where any input may be the tensor that is written in place, it may be one element of that. */
+static bool is_element(const place *p) {
+    return m.inplace && m.s.row->forms & TN_ALIAS && p->numel == 1;
+}
+
 /* Whether the call is done; *same: with an input where it is written. */
 static bool may_be_done(bool *same) {
     bool may = true;
@@ -165,7 +171,8 @@ static bool may_be_done(bool *same) {
             const place *p = &m.p[k];
             if (k == i || !share(t, p)) continue;
             if (m.s.row->compose && !p->written) continue; /* is written when all has been read */
-            if (p->written || !may_be_written(p, t) || !same_places(t, p)) may = false;
+            if (p->written || !may_be_written(p, t) || !(same_places(t, p) || is_element(p)))
+                may = false;
             *same = true;
         }
     }

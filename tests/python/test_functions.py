@@ -552,34 +552,6 @@ def test_refused_values():
     assert torch.unravel_index(T(7, dtype=torch.uint8), (300, 5))[0].dtype is torch.int64
 
 
-def test_equal_of_two_dtypes_compares_in_the_common_one():
-    for a, b, want in (
-        (Z, Z.int(), True), (T([1, -1]), T([1.0, 1.0]), False), (Z, Z.double()[:2], False),
-        (T([0.1]), T([0.1], dtype=torch.float64), False), (T([16777217]), T([16777216.0]), True),
-        (T([1 + 0j]), T([1.0]), True), (T([1 + 1j]), T([1.0]), False), (T([True]), T([1]), True),
-        (T([255], dtype=torch.uint8), T([-1], dtype=torch.int8), False), (T([nan]), T([1]), False),
-    ):  # fmt: skip
-        assert torch.equal(a, b) is torch.equal(b, a) is a.equal(b) is want
-    with pytest.raises(RuntimeError, match="one dtype"):
-        torch.equal(T([1], dtype=torch.uint64), T([1]))
-
-
-def test_random_numbers_lie_as_the_tensor_that_they_are_like():
-    x = torch.ones(4, 3, 8, 8).contiguous(memory_format=torch.channels_last)[..., ::2, ::2]
-    for f in (torch.rand_like, torch.randn_like, lambda x, **o: torch.randint_like(x, 9, **o)):
-        for options in ({}, {"memory_format": torch.preserve_format}):
-            assert f(x, **options).stride() == (48, 1, 12, 3)
-        assert f(x, memory_format=torch.contiguous_format).stride() == (48, 16, 4, 1)
-
-
-def test_apply_wants_numbers_and_types_of_tensors_no_subclass():
-    assert T([1, 2]).apply_(lambda x: x * 2.5).tolist() == [2, 5]
-    with pytest.raises(TypeError, match="must be real number, not str"):
-        T([1]).apply_(str)
-    with pytest.raises(TypeError, match="'torch.FloatTensor' is not an acceptable base type"):
-        type("Own", (torch.FloatTensor,), {})
-
-
 @pytest.mark.parametrize("at", range(len(REFUSED)), ids=lambda i: REFUSED[i][0].replace(" ", "_"))
 def test_refused(at):
     text, call = REFUSED[at]
@@ -777,15 +749,6 @@ def test_gumbel_softmax_draws_in_the_order_of_indices():
     a = F.gumbel_softmax(torch.zeros(3, 2).t())
     torch.manual_seed(1)
     assert torch.equal(a, F.gumbel_softmax(torch.zeros(2, 3)))
-
-
-def test_dropout_that_drops_nothing_gives_its_input():
-    x = torch.ones(2, 3, 4)
-    for f in F.dropout, F.dropout1d, F.dropout2d, F.dropout3d:
-        assert f(x, training=False) is x and f(x, 0.0) is x
-
-
-# --- assert_close ---------------------------------------------------------------------------------
 
 
 def test_assert_close_of_unlike_kinds():

@@ -269,7 +269,7 @@ def test_what_torchs_own_test_files_asked_for():
         p.index_fill(0, torch.tensor([0]), 1j)
     with pytest.raises(RuntimeError, match="'from' to be less than 'to'"):
         p.random_(3, 3)
-    with pytest.raises(RuntimeError, match="desired output type int32"):
+    with pytest.raises(RuntimeError, match="desired output type Int"):
         torch.add(p, p, out=torch.empty(3, dtype=torch.int32))
     with pytest.warns(UserWarning, match="uint8 is now deprecated"):
         assert p[torch.tensor([1, 0, 1], dtype=torch.uint8)].tolist() == [0, 1]

@@ -148,7 +148,7 @@ static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int
 static void arg_run(tn_frame *f, tn_ints dim, int which, tn_tensor *index, tn_tensor *value) {
     tn_context *c = f->block->context;
     tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, NULL,
-                     {NULL, NULL},     0,         0,        0,         which};
+                     {NULL, NULL},     0,         0,        0,         which,     false};
     tni_lanes l;
     /* ORDERED: numbers of elements count along the dimensions, not in memory. */
     if (!index->numel) return;

@@ -100,7 +100,8 @@ TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, i
                      0,
                      0,
                      0,
-                     finish};
+                     finish,
+                     true};
     if (!out->numel) return;
     r.out[0] = tni_bytes_at(out);
     r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;

@@ -20,6 +20,7 @@ typedef struct soft_job {
     bool log, native; /* native: all elements are of the compute type */
     int64_t bytes, y_bytes, size, lanes;
     int64_t n, inner, chunks; /* chunks of columns in inner */
+    int64_t rows, each;       /* short rows, and how many are a task */
 } soft_job;
 
 /* n elements from element `at` on, to the compute type. */
@@ -47,6 +48,10 @@ static void soft_exp(const soft_job *j, tni_sweep *r, int kind) {
 static void soft_map(const soft_job *j, tni_sweep *r, int kind) {
     const tni_kernels *k = j->context->kernels;
     (j->compute == TN_F32 ? TNI_K(k, soft_rows_f32) : TNI_K(k, soft_rows_f64))(r, kind);
+}
+static void soft_map_each(const soft_job *j, const tni_sweep *r, int kind) {
+    const tni_kernels *k = j->context->kernels;
+    (j->compute == TN_F32 ? TNI_K(k, soft_each_f32) : TNI_K(k, soft_each_f64))(r, kind);
 }
 static void soft_dot(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
@@ -171,9 +176,24 @@ static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, 
     memcpy(to, tni_tree_end(&tree), (size_t)(l->m * j->size));
 }
 
+/* log_softmax subtracts log sum, softmax multiplies by 1 / sum. */
+static void soft_scales(const soft_job *j, void *sum, int64_t n) {
+    const tni_kernels *k = j->context->kernels;
+    float *s = (float *)sum;
+    double *d = (double *)sum;
+    if (j->log) {
+        (j->compute == TN_F32 ? TNI_K(k, log_f32) : TNI_K(k, log_f64))(sum, n);
+        return;
+    }
+    for (int64_t c = 0; c < n; c++)
+        if (j->compute == TN_F32)
+            s[c] = 1 / s[c];
+        else
+            d[c] = 1 / d[c];
+}
+
 static void soft_task(void *arg, int64_t i) {
     const soft_job *j = (const soft_job *)arg;
-    const tni_kernels *k = j->context->kernels;
     soft_line l = soft_line_of(j, i);
     tni_room most, sum;
     bool keep = j->native && !j->log; /* exponentials wait in y */
@@ -191,15 +211,7 @@ static void soft_task(void *arg, int64_t i) {
     soft_fold(j, &l, &tni_max, &most);
     r.mean = &most;
     soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
-    if (j->log)
-        (j->compute == TN_F32 ? TNI_K(k, log_f32) : TNI_K(k, log_f64))(&sum, l.m);
-    else
-        for (int64_t c = 0; c < l.m; c++)
-            if (j->compute == TN_F32)
-                sum.f[c] = 1 / sum.f[c];
-            else
-                sum.d[c] = 1 / sum.d[c];
-    /* log_softmax subtracts log sum, softmax multiplies by 1 / sum. */
+    soft_scales(j, &sum, l.m);
     r.scale = &sum;
     for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
@@ -208,6 +220,38 @@ static void soft_task(void *arg, int64_t i) {
                   : j->log ? TNI_SOFT_SHIFT
                            : TNI_SOFT_EXP);
     }
+}
+
+/* Short rows, each one block: as many in a task as a tile holds. */
+enum { SOFT_ROWS = 256 };
+static void soft_many_task(void *arg, int64_t i) {
+    const soft_job *j = (const soft_job *)arg;
+    const tni_kernels *k = j->context->kernels;
+    const int64_t first = i * j->each, rows = j->rows - first < j->each ? j->rows - first : j->each,
+                  at = first * j->n, count = rows * j->n;
+    double most[SOFT_ROWS], sum[SOFT_ROWS], tile[TNI_BLOCK], powers[TNI_BLOCK];
+    tni_sweep r;
+    memset(&r, 0, sizeof r);
+    r.rows = rows;
+    r.n = j->n;
+    r.x_step = r.y_step = j->n * j->size;
+    r.mean = most;
+    r.scale = sum;
+    const void *x = j->native ? j->x + at * j->bytes : (const char *)tile;
+    void *y = j->native ? j->y + at * j->y_bytes : (char *)tile;
+    if (!j->native) soft_load(j, j->x, at, count, tile);
+    tni_max.many(k, j->compute, x, r.x_step, rows, j->n, most);
+    /* The logarithm needs x once more. */
+    r.x = x;
+    r.y = j->log ? powers : y;
+    soft_map_each(j, &r, TNI_SOFT_EXP);
+    tni_sum.many(k, j->compute, r.y, r.y_step, rows, j->n, sum);
+    soft_scales(j, sum, rows);
+    r.x = j->log ? x : y;
+    r.y = y;
+    soft_map_each(j, &r, j->log ? TNI_SOFT_SHIFT : TNI_SOFT_SCALE);
+    if (!j->native)
+        tni_lanes_write(k, j->y + at * j->y_bytes, j->y_bytes, j->y_dtype, tile, j->compute, count);
 }
 
 /* dx = y (dy - sum y dy), or dy - exp(y) sum dy. */
@@ -224,6 +268,37 @@ static void soft_back_task(void *arg, int64_t i) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_back, j->x, j->dy, j->y, &at, &r, 0);
     }
+}
+
+/* The same of short rows, as soft_many_task. */
+static void soft_back_many_task(void *arg, int64_t i) {
+    const soft_job *j = (const soft_job *)arg;
+    const tni_kernels *k = j->context->kernels;
+    const int64_t first = i * j->each, rows = j->rows - first < j->each ? j->rows - first : j->each,
+                  at = first * j->n, count = rows * j->n;
+    float sum[SOFT_ROWS], tile[TNI_BLOCK], tile2[TNI_BLOCK];
+    tni_sweep r;
+    memset(&r, 0, sizeof r);
+    r.rows = rows;
+    r.n = j->n;
+    r.x_step = r.dy_step = r.y_step = j->n * j->size;
+    r.scale = sum;
+    r.x = j->x + at * j->bytes;
+    r.dy = j->dy + at * j->bytes;
+    r.y = j->y + at * j->y_bytes;
+    if (!j->native) {
+        soft_load(j, j->x, at, count, tile);
+        soft_load(j, j->dy, at, count, tile2);
+        r.x = r.y = tile;
+        r.dy = tile2;
+    }
+    if (j->log)
+        TNI_K(k, fold_sum_f32)(r.dy, r.dy_step, rows, j->n, sum);
+    else
+        TNI_K(k, fold_dot_f32)(r.x, r.dy, r.x_step, rows, j->n, sum);
+    TNI_K(k, soft_back_each_f32)(&r, j->log);
+    if (!j->native)
+        tni_lanes_write(k, j->y + at * j->y_bytes, j->y_bytes, j->y_dtype, tile, j->compute, count);
 }
 
 static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy,
@@ -262,6 +337,15 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
     else
         TNI_PATH(softmax_columns);
     /* Each line is read and written several times: about 4 units of work an element. */
+    if (j.inner == 1 && j.n <= TNI_BLOCK / 2) {
+        TNI_PATH(softmax_many);
+        j.rows = outer;
+        j.each = TNI_BLOCK / j.n;
+        if (j.each > SOFT_ROWS) j.each = SOFT_ROWS;
+        tni_lanes_spread(j.context, (outer + j.each - 1) / j.each, 4 * x->numel,
+                         task == soft_task ? soft_many_task : soft_back_many_task, &j);
+        return;
+    }
     tni_lanes_spread(j.context, outer * j.chunks, 4 * x->numel, task, &j);
 }
 

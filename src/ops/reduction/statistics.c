@@ -159,7 +159,8 @@ TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *p
                      0,
                      0,
                      0,
-                     0};
+                     0,
+                     false};
     /* As a variance, with another end: the parts themselves are stored. */
     r.out[0] = pairs;
     tni_lanes_run(c, l, &r, scratch);
@@ -212,7 +213,7 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
                        tn_tensor *mean) {
     tn_context *c = f->block->context;
     tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0,
-                     {NULL, NULL},     0,         0,        0,         0};
+                     {NULL, NULL},     0,         0,        0,         0,         false};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     /* The plan of check once more; complex numbers go through pairs of parts. */
@@ -441,7 +442,8 @@ static void norm_into(tn_frame *f, const tn_tensor *x, const bool *gone, int com
                      0,
                      0,
                      0,
-                     0};
+                     0,
+                     true};
     tni_lanes l;
     /* The plan reads elements mapped; a complex one counts as its magnitude. */
     tni_lanes_init(&l, x, gone, compute, TNI_LANES_MAGNITUDE);
