@@ -195,9 +195,8 @@ TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part) {
 /* --- the run ---------------------------------------------------------------------------------- */
 
 enum {
-    LANES_PARTS =
-        16384, /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
-    LANES_GRAIN = 16384 /* elements that are worth a task */
+    LANES_PARTS = 16384, /* bytes of partial results of a task: TNI_SUBTREE blocks of a chunk */
+    LANES_GRAIN = 16384  /* elements that are worth a task */
 };
 
 /* One run of a plan; scratch holds a part for each (outer, subtree, width), in this order. */
@@ -376,6 +375,7 @@ static void lanes_rows_task(void *arg, int64_t i) {
         lanes_tile_rows(job, from, rows, (char *)parts);
     job->r->store(job->r, l, parts, rows, first * l->keep_out[0]);
 }
+/* Rows of a block each, as many in a task as are worth it and as its parts have room for. */
 static void lanes_run_rows(lanes_job *job, tni_lanes *l) {
     TNI_PATH(lanes_many_rows);
     l->width_out = l->keep_out[0];

@@ -73,8 +73,12 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
 #undef RED_STORE_FLIP
 #undef RED_STEP
 }
-/* Rows of a block each, `step` bytes apart, in the lanes and folds of cpu/fold.c. Lanes that a row
- * leaves out hold START, which changes nothing. */
+
+/* Rows of a block each, `step` bytes apart, in the lanes and folds of cpu/fold.c, whose bits they
+ * give. Lanes that a row leaves out hold `start`, which changes nothing.
+ *
+ * STEP(a, LOAD, p): a with the vector at p, which LOAD reads. OP joins two vectors of a fold, LAST
+ * makes the result of what is left. */
 #if TNI_ISA == 2 /* a row is a line or two of the cache */
 #define fold_sum_f32_avx512 fold_sum_f32_avx2
 #define fold_sum_f64_avx512 fold_sum_f64_avx2
@@ -82,7 +86,8 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
 #define fold_extreme_f64_avx512 fold_extreme_f64_avx2
 #define fold_dot_f32_avx512 fold_dot_f32_avx2
 #else
-/* The vectors of whole lanes that begin a row, to `lane`. */
+/* The vectors of whole lanes that begin a row, to `lane`: all of them if more of the row follows
+ * (END), else folded to the first. */
 #define RED_ALL (TNI_LANE_BYTES / (int)sizeof(T)) /* lanes */
 #if TNI_ISA == 1
 #define RED_WHOLE(STEP, OP, END)                                                                \
@@ -124,6 +129,7 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
     for (int64_t h = top / 2; h; h /= 2)                                                     \
         for (int64_t i = 0; i < h; i++)                                                      \
             V_ST(lane + i * W, OP(V_LD(lane + i * W), V_LD(lane + (i + h) * W)));
+
 /* W rows at a time: their lanes are turned, so that one fold is that of all. */
 #define RED_FOLDS(STEP, OP, LAST)                                                           \
     T lane[RED_ALL], turned[W * W];                                                         \

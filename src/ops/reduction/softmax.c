@@ -270,7 +270,7 @@ static void soft_back_task(void *arg, int64_t i) {
     }
 }
 
-/* The same of short rows, as soft_many_task. */
+/* The same of short rows, as soft_many_task; computed in F32, as all backwards here. */
 static void soft_back_many_task(void *arg, int64_t i) {
     const soft_job *j = (const soft_job *)arg;
     const tni_kernels *k = j->context->kernels;
@@ -299,6 +299,21 @@ static void soft_back_many_task(void *arg, int64_t i) {
     TNI_K(k, soft_back_each_f32)(&r, j->log);
     if (!j->native)
         tni_lanes_write(k, j->y + at * j->y_bytes, j->y_bytes, j->y_dtype, tile, j->compute, count);
+}
+
+/* Tasks of outer x inner lines. Each is read and written several times: about 4 units of work an
+ * element. */
+static void soft_spread(soft_job *j, int64_t outer, int64_t numel, void (*task)(void *, int64_t)) {
+    if (j->inner > 1 || j->n > TNI_BLOCK / 2) {
+        tni_lanes_spread(j->context, outer * j->chunks, 4 * numel, task, j);
+        return;
+    }
+    TNI_PATH(softmax_many);
+    j->rows = outer;
+    j->each = TNI_BLOCK / j->n;
+    if (j->each > SOFT_ROWS) j->each = SOFT_ROWS;
+    tni_lanes_spread(j->context, (outer + j->each - 1) / j->each, 4 * numel,
+                     task == soft_task ? soft_many_task : soft_back_many_task, j);
 }
 
 static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy,
@@ -336,17 +351,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
         TNI_PATH(softmax_rows);
     else
         TNI_PATH(softmax_columns);
-    /* Each line is read and written several times: about 4 units of work an element. */
-    if (j.inner == 1 && j.n <= TNI_BLOCK / 2) {
-        TNI_PATH(softmax_many);
-        j.rows = outer;
-        j.each = TNI_BLOCK / j.n;
-        if (j.each > SOFT_ROWS) j.each = SOFT_ROWS;
-        tni_lanes_spread(j.context, (outer + j.each - 1) / j.each, 4 * x->numel,
-                         task == soft_task ? soft_many_task : soft_back_many_task, &j);
-        return;
-    }
-    tni_lanes_spread(j.context, outer * j.chunks, 4 * x->numel, task, &j);
+    soft_spread(&j, outer, x->numel, task);
 }
 
 /* --- softmax ---------------------------------------------------------------------------------- */
