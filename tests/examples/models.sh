@@ -1,4 +1,4 @@
-# models.sh - the models in one file each; read by run.sh. The losses of gpt, dqn, gan, lstm and vae are those of torch, or of the same
+# models.sh - the models in one file each; read by run.sh. The losses of gpt, dqn, gan, lstm, vae and maml are those of torch, or of the same
 # program in Python, whose losses tests/python/test_traces.py compares with torch's.
 is() { [ "$1" = "$2" ] || { echo "$1, not $2"; false; }; }
 
@@ -32,6 +32,16 @@ check "vae: the losses of Python's first steps" \
 check "vae: it rebuilds digits" below "$(last_number rebuilt "$log")" 23
 check "vae: it draws two rows of digits" test "$(grep -c '@@' "$log")" -ge 8
 check "vae: a file that is missing ends with 1" fails 1 "none" "$out/vae" none
+check "maml ends with 0" run maml "$out/maml"
+check "maml: the losses of Python's first steps" \
+    is "$(sed -n '1,4s/.*adapting \([0-9.]*\),.*/\1/p' "$log" | tr '\n' ' ')" "1.5358 1.2913 1.5427 1.1596 "
+check "maml: two steps leave less than a quarter of the loss" \
+    awk '/^on new sines/ { exit !($NF < $4 / 4) }' "$log"
+check "hogwild ends with 0" run hogwild "$out/hogwild"
+check "hogwild: one process and two are right on 85 % and more" \
+    awk '/% right$/ { n++; if ($(NF - 2) < 85) bad = 1 } END { exit !(n == 2 && !bad) }' "$log"
+check "hogwild: it says how much faster two are" grep -q '^two processes are [0-9.]* times as fast as one$' "$log"
+check "hogwild: a folder that is missing ends with 1" fails 1 "none/images" "$out/hogwild" "$out/none"
 
 # The made weights are those that torch draws from the same seed. PYTHON that has torch: all of them and the scores are compared.
 pixels() { # a picture of 300 x 300

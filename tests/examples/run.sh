@@ -19,7 +19,7 @@ c="$CC -std=c99 $flags $warnings -I."
 cxx="$CXX -std=c++11 $flags $warnings -I."
 have_cxx=
 command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is left out"
-one_file="text physics game replay audio classify gpt lstm dqn gan vae resnet18 speech from_torch/run plugin/host" # programs of one file
+one_file="text physics game replay audio classify gpt lstm dqn gan vae maml hogwild resnet18 speech from_torch/run plugin/host" # programs of one file
 fashion=$(ls examples/fashion/*.c | tr '\n' ' ')
 printf '#define FASHION_DATA "%s/none"\n' "$out" > "$out/digits.h" # the digits, also after `make data`
 if [ -z "${TN_FULL:-}" ]; then # the same texts less their two first defines

@@ -104,6 +104,7 @@ def make(folder):
         "hidden_size": WIDTH,
         "num_attention_heads": HEADS,
         "num_hidden_layers": LAYERS,
+        "intermediate_size": INNER,
         "max_position_embeddings": PLACES,
         "layer_norm_eps": EPS,
     }
