@@ -14,14 +14,14 @@
  *   [2]  optim          226  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       5216  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
- *   [5]  train          125  checkpoints; a training loop that reports to a callback
+ *   [5]  train          169  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
  *                            a batch, and backward leaves their mean on all
  *   [7]  cxx_nn         723  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      393  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
  *   [9]  overloads_nn  6175  C++: every module and optimizer as a class
- *   [10] cxx_data       442  C++ only: data sets, loaders as ranges, training
+ *   [10] cxx_data       483  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_NN_IMPLEMENTATION compiles it. */
@@ -6088,6 +6088,8 @@ typedef struct tn_progress {
     double batch_loss;     /* of the last step */
     double loss, accuracy; /* training */
     double test_loss, test_accuracy;
+    double best;          /* of what is watched, so far; NaN before the first epoch's end */
+    int64_t best_epoch;   /* its epoch, from 0; -1: none */
     double seconds, rate; /* since the epoch began; items a second */
     double remaining;     /* estimated seconds to the end of the epoch */
     double lr;
@@ -6099,6 +6101,9 @@ typedef struct tn_progress {
 typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output,
                                     void *user);
 
+/* What tells a better epoch: of the test set, without one of the training. */
+typedef enum tn_watch { TN_WATCH_LOSS, TN_WATCH_ACCURACY } tn_watch;
+
 typedef struct tn_train_args {
     tn_module *loss;          /* (input, target) -> loss; NULL: CrossEntropyLoss */
     tn_batch_loss batch_loss; /* instead of `loss`, for anything else */
@@ -6108,6 +6113,14 @@ typedef struct tn_train_args {
     double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
     bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
+    int64_t accumulate; /* batches of a step, the last of an epoch may have less: the mean of their
+                             * losses; 0: 1 */
+    tn_dtype autocast;  /* TN_BF16, TN_F16: of the model and its loss (tn_set_autocast) */
+    tn_scaler *scaler;  /* for TN_F16; a step that overflows is left out */
+    const char *best;   /* a checkpoint, saved after each epoch that is the best so far */
+    int64_t patience;   /* epochs without a better one after which training ends; 0: it goes on */
+    tn_watch watch;
+    double min_delta; /* how much better, at least */
     /* false: training stops at this event, without an error and without later events: at EPOCH_END
      * the epoch is not saved any more, at SAVED it is */
     bool (*on)(const tn_progress *progress, void *user);
@@ -6118,9 +6131,10 @@ typedef struct tn_train_args {
     TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. Batches go to the device of the model's first parameter. False with an error, also
- * if a loader has no batches. A loss of NaN is none: the callback sees it (tn_set_anomaly_mode
- * makes it one).
+ * training mode. Batches go to the device of the model's first parameter. A checkpoint has all that
+ * these options keep, so a run that is resumed ends where the unbroken one ends. False with an
+ * error, also if a loader has no batches. A loss of NaN is none: the callback sees it
+ * (tn_set_anomaly_mode makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
@@ -6135,6 +6149,36 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
                            tn_loader *loader, double *mean_loss, double *accuracy);
 #define tn_evaluate(model, loss, loader, mean_loss, accuracy) \
     tn_evaluate_at(__FILE__, __LINE__, model, loss, loader, mean_loss, accuracy)
+
+/* --- figures of a training -------------------------------------------------------------------- */
+
+/* What a terminal shows of a training, as one line without its end:
+ *     epoch  3/10 [######..........]  loss 0.2311  accuracy 92.15 %  1234/s  12 s left
+ *     epoch  3/10  loss 0.2204  accuracy 92.61 %  test loss 0.2504  test accuracy 91.8 %  1230/s
+ * the first while an epoch is under way, the second from TN_EVENT_TRAINED on. Writes at most room
+ * bytes, with a NUL at the end; returns the length of the whole line. */
+TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room);
+
+/* Keeps the figures of each epoch, and writes them after each: as a table (CSV: epoch from 1, loss,
+ * test_loss, accuracy, test_accuracy, lr, seconds; empty where there is none), and as a picture of
+ * losses and accuracies (SVG). A training that is resumed goes on behind the lines that the table
+ * has of its epochs. A file is whole at any time. Either may be NULL; .on(progress, .user) is
+ * called after it. One thread at a time uses a log; the caller frees it. NULL with an error.
+ *     tn_train_log *log = tn_train_log_new(.csv = "run.csv", .svg = "run.svg");
+ *     tn_train(net, opt, loader, .epochs = 9, .on = tn_train_log_on, .user = log);
+ *     tn_train_log_free(log); */
+typedef struct tn_train_log tn_train_log;
+typedef struct tn_train_log_args {
+    const char *csv, *svg; /* copied */
+    bool (*on)(const tn_progress *progress, void *user);
+    void *user;
+} tn_train_log_args;
+TN_USE_RESULT TN_API tn_train_log *tn_train_log_new_at(const char *file, int line,
+                                                       const tn_train_log_args *args);
+#define tn_train_log_new(...) TNI_CALL_AS(tn_train_log_new_at, tn_train_log_args, __VA_ARGS__)
+TN_API void tn_train_log_free(tn_train_log *log);
+/* The callback; log is a tn_train_log. False with an error where a file cannot be read, written. */
+TN_API bool tn_train_log_on(const tn_progress *progress, void *log);
 
 TNI_EXTERN_C_END
 
@@ -13777,6 +13821,13 @@ struct train_options {
     TNI_OPTION(double, clip_norm, 0)
     TNI_OPTION(const char *, checkpoint, nullptr)
     TNI_OPTION(flag, resume, false)
+    TNI_OPTION(integer, accumulate, 0)
+    TNI_OPTION(tn_dtype, autocast, TN_NO_DTYPE)
+    TNI_OPTION(tn::scaler *, scaler, nullptr)
+    TNI_OPTION(const char *, best, nullptr)
+    TNI_OPTION(integer, patience, 0)
+    TNI_OPTION(tn_watch, watch, TN_WATCH_LOSS)
+    TNI_OPTION(double, min_delta, 0)
 };
 
 namespace detail {
@@ -13842,6 +13893,13 @@ inline bool train(const nn::module &model, optim::optimizer &optimizer, data::lo
     a.clip_norm = o.clip_norm;
     a.checkpoint = o.checkpoint;
     a.resume = o.resume.value;
+    a.accumulate = o.accumulate.value;
+    a.autocast = o.autocast;
+    a.scaler = o.scaler ? o.scaler->get() : nullptr;
+    a.best = o.best;
+    a.patience = o.patience.value;
+    a.watch = o.watch;
+    a.min_delta = o.min_delta;
     a.on = &training<F, L>::run_on;
     a.user = &run;
     a.model = model.get();
@@ -13852,6 +13910,33 @@ inline bool train(const nn::module &model, optim::optimizer &optimizer, data::lo
     return ok;
 }
 } // namespace detail
+
+/* The figures of a training as a table (CSV) and a picture (SVG); see tn_train_log. A callback
+ * hands it what it hears:
+ *     tn::train_log log({.csv = "run.csv", .svg = "run.svg"});
+ *     tn::train(net, opt, loader, {}, [&log](const tn_progress &p) { return log(p); }); */
+struct train_log_options {
+    typedef train_log_options self_;
+    TNI_OPTION(const char *, csv, nullptr)
+    TNI_OPTION(const char *, svg, nullptr)
+};
+class train_log {
+    tn_train_log *p_;
+
+  public:
+    explicit train_log(const train_log_options &o, site at = site::here()) {
+        tn_train_log_args a = tn_train_log_args();
+        a.csv = o.csv;
+        a.svg = o.svg;
+        p_ = tn_train_log_new_at(at.file, at.line, &a);
+        detail::check();
+    }
+    train_log(const train_log &) = delete;
+    train_log &operator=(const train_log &) = delete;
+    ~train_log() { tn_train_log_free(p_); }
+    tn_train_log *get() const noexcept { return p_; }
+    bool operator()(const tn_progress &p) { return p_ && tn_train_log_on(&p, p_); }
+};
 
 /* Trains; see tn_train. on(progress) sees each tn_progress; if it returns false, training stops
  * without an error. loss(model, batch) computes the loss of a batch, in place of options.loss.
@@ -13944,13 +14029,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 9350fc7726c7 is the hash of the chapters above: who includes this refers to a symbol of
+/* c4c8bf4f0afd is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_9350fc7726c7;
+TN_API const char tn_nn_layout_c4c8bf4f0afd;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_9350fc7726c7;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c4c8bf4f0afd;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13968,7 +14053,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_9350fc7726c7 = 1;
+const char tn_nn_layout_c4c8bf4f0afd = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -15636,9 +15721,9 @@ TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) {
     int n;
     va_start(list, format);
     va_copy(again, list);
-    n = vsnprintf(NULL, 0, format, list);
+    n = tn_text_list(NULL, 0, format, list);
     if (n >= 0 && buffer_reserve(b, (int64_t)n + 1)) {
-        vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
+        tn_text_list(b->at + b->n, (size_t)n + 1, format, again);
         b->n += n;
     }
     va_end(again);
@@ -23848,8 +23933,10 @@ typedef struct train_run {
     tn_progress p;
     double began;
     double loss_sum, hits;
+    double step_loss;
     bool classes;
     bool stopped;
+    int64_t since;
 } train_run;
 
 static double train_nan(void) { return (double)NAN; }
@@ -23916,57 +24003,102 @@ static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **
     return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
 }
 
-static bool train_step(train_run *r, const tn_batch *b) {
+typedef struct train_cast {
+    tn_dtype dtype, host, device;
+} train_cast;
+static train_cast train_cast_begin(tn_dtype dtype) {
+    train_cast c = {dtype, TN_NO_DTYPE, TN_NO_DTYPE};
+    if (dtype)
+        TNI_IF(autocast,
+               (c.host = tn_set_autocast(dtype), c.device = tn_set_device_autocast(dtype)),
+               tni_nn_error(TN_UNSUPPORTED, "autocast is not in this build"));
+    return c;
+}
+static void train_cast_end(train_cast c) {
+    if (c.dtype)
+        TNI_IF(autocast, (tn_set_autocast(c.host), tn_set_device_autocast(c.device)), (void)0);
+}
+
+static tn_tensor *train_gradients(train_run *r, const tn_batch *b, int64_t share,
+                                  tn_tensor **output) {
     const tn_train_args *a = r->a;
-    tn_tensor *output, *loss;
+    const train_cast cast = train_cast_begin(a->autocast);
+    tn_tensor *loss = train_batch_loss(r, b, output), *part = loss;
     tn_backward_args backward;
-    double hits;
-    tn_optimizer_zero_grad(a->optimizer);
-    loss = train_batch_loss(r, b, &output);
-    if (!loss)
-        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without setting an error")
-                       : false;
+    train_cast_end(cast);
+    if (!loss && tn_ok()) tni_nn_error(TN_INTERNAL, "the loss failed without setting an error");
+    if (loss && share > 1) part = tnp_div_scalar(loss, tn_int(share));
+    if (loss && a->scaler)
+        part = TNI_IF(scaler, tn_scaler_scale_at(NULL, 0, a->scaler, part),
+                      (tni_nn_error(TN_UNSUPPORTED, "scaler is not in this build"), NULL));
     memset(&backward, 0, sizeof backward);
-    backward.t = loss;
-    if (!tn_backward_at(NULL, 0, &backward)) return false;
+    backward.t = part;
+    return part && tn_backward_at(NULL, 0, &backward) ? loss : NULL;
+}
+
+static bool train_update(train_run *r) {
+    const tn_train_args *a = r->a;
+    if (a->scaler && a->clip_norm > 0 &&
+        !TNI_IF(scaler, tn_scaler_unscale_at(NULL, 0, a->scaler, a->optimizer), false))
+        return false;
     if (a->clip_norm > 0)
         TNI_IF(clip_norm,
                (void)tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model),
                                              a->clip_norm, 2.0),
                tni_nn_error(TN_UNSUPPORTED, "clip_norm is not in this build"));
     if (!tn_ok()) return false;
-    if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
-    r->p.batch_loss = tn_item(loss);
+    if (a->scaler)
+        return TNI_IF(scaler,
+                      tn_scaler_step_at(NULL, 0, a->scaler, a->optimizer) &&
+                          tn_scaler_update_at(NULL, 0, a->scaler),
+                      false);
+    return tn_optimizer_step_at(NULL, 0, a->optimizer);
+}
+
+static bool train_batch(train_run *r, const tn_batch *b, int64_t at, int64_t n) {
+    const tn_train_args *a = r->a;
+    const int64_t each = a->accumulate > 1 ? a->accumulate : 1, first = at - at % each;
+    const int64_t share = n - first < each ? n - first : each;
+    tn_tensor *output = NULL, *loss;
+    double value, hits;
+    if (at == first) tn_optimizer_zero_grad(a->optimizer), r->step_loss = 0;
+    loss = train_gradients(r, b, share, &output);
+    if (!loss || (at + 1 == first + share && !train_update(r))) return false;
+    value = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
     r->classes = hits >= 0;
     r->hits += hits;
-    r->loss_sum = fma(r->p.batch_loss, (double)b->n, r->loss_sum);
+    r->loss_sum = fma(value, (double)b->n, r->loss_sum);
+    r->step_loss += value;
     r->p.items += b->n;
-    r->p.step++;
     r->p.loss = r->loss_sum / (double)r->p.items;
     r->p.accuracy = r->classes ? r->hits / (double)r->p.items : train_nan();
+    if (at + 1 < first + share) return tn_ok();
+    r->p.batch_loss = r->step_loss / (double)share;
+    r->p.step++;
     return tn_ok();
 }
 
 static bool train_epoch(train_run *r) {
     const tn_train_args *a = r->a;
+    const int64_t n = tn_loader_batches(a->loader), each = a->accumulate > 1 ? a->accumulate : 1;
     tn_device_id device;
     bool more = true;
     r->began = tn_now();
     r->loss_sum = r->hits = 0;
     r->p.step = r->p.items = 0;
-    r->p.steps = tn_loader_batches(a->loader);
+    r->p.steps = n / each + (n % each != 0);
     r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
     r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
     device = train_device(a->model);
-    while (more) {
-        int64_t mark = tn_scope_begin();
+    for (int64_t at = 0; more; at++) {
+        const int64_t mark = tn_scope_begin(), step = r->p.step;
         tn_batch b;
-        more = train_next(a->loader, device, &b) && train_step(r, &b);
+        more = train_next(a->loader, device, &b) && train_batch(r, &b, at, n);
         tn_scope_end(mark);
-        if (more && !train_tell(r, TN_EVENT_STEP)) return false;
+        if (more && r->p.step > step && !train_tell(r, TN_EVENT_STEP)) return false;
     }
     return tn_ok() && train_tell(r, TN_EVENT_TRAINED);
 }
@@ -23977,12 +24109,15 @@ typedef struct train_sums {
 } train_sums;
 
 static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b,
-                                 train_sums *s) {
+                                 train_sums *s, tn_dtype autocast) {
+    train_cast cast;
     tn_tensor *output, *value;
     double hits;
     if (b->nfields < 2) return tni_nn_error(TN_INVALID, "expected a batch of input and target");
+    cast = train_cast_begin(autocast);
     output = tn_forward_at(NULL, 0, model, b->field[0]);
     value = output ? train_loss_of(loss, output, b->field[1]) : NULL;
+    train_cast_end(cast);
     if (!value) return false;
     hits = train_hits(output, b->field[1]);
     s->classes = hits >= 0;
@@ -24023,13 +24158,14 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
     bool more = tn_module_walk_at(NULL, 0, model, train_note_mode, &modes),
          mode = tn_set_grad_mode(false);
     const tn_device_id device = train_device(model);
+    const tn_dtype autocast = tell ? tell->a->autocast : TN_NO_DTYPE;
     memset(s, 0, sizeof *s);
     tn_loader_stop(loader);
     if (more) tn_module_train(model, false);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
-        more = train_next(loader, device, &b) && train_evaluate_batch(model, loss, &b, s);
+        more = train_next(loader, device, &b) && train_evaluate_batch(model, loss, &b, s, autocast);
         tn_scope_end(mark);
         if (more && tell) {
             tell->p.test_loss = s->loss / s->items;
@@ -24065,56 +24201,100 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
     return ok;
 }
 
-static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
-    tn_state s;
-    memset(&s, 0, sizeof s);
-    s.model = a->model;
-    s.optimizer = a->optimizer;
-    s.schedule = a->schedule;
-    s.generator = tn_default_generator();
-    s.numbers = epoch;
-    s.nnumbers = 1;
-    s.loader_generator = tn_loader_generator(a->loader);
-    s.test_generator = tn_loader_generator(a->test);
-    return s;
+static bool train_watches(const tn_train_args *a) { return a->best || a->patience > 0; }
+
+enum { TRAIN_EPOCH, TRAIN_BEST, TRAIN_BEST_EPOCH, TRAIN_SCALE, TRAIN_SCALE_STEPS, TRAIN_NUMBERS };
+typedef struct train_saved {
+    tn_state state;
+    tn_named_number number[TRAIN_NUMBERS];
+} train_saved;
+
+static void train_number(train_saved *s, const char *name, double value) {
+    tn_named_number *n = &s->number[s->state.nnumbers++];
+    n->name = name;
+    n->value = value;
+}
+static void train_state(train_run *r, train_saved *s, double epochs) {
+    const tn_train_args *a = r->a;
+    memset(s, 0, sizeof *s);
+    s->state.model = a->model;
+    s->state.optimizer = a->optimizer;
+    s->state.schedule = a->schedule;
+    s->state.generator = tn_default_generator();
+    s->state.numbers = s->number;
+    s->state.loader_generator = tn_loader_generator(a->loader);
+    s->state.test_generator = tn_loader_generator(a->test);
+    train_number(s, "epoch", epochs);
+    if (!train_watches(a) && !a->scaler) return;
+    train_number(s, "best", r->p.best);
+    train_number(s, "best_epoch", (double)r->p.best_epoch);
+    if (!a->scaler) return;
+    train_number(s, "scale", TNI_IF(scaler, tn_scaler_get(a->scaler), 0));
+    train_number(s, "scale_steps", TNI_IF(scaler, (double)tn_scaler_count(a->scaler), 0));
+}
+static bool train_save(train_run *r, const char *path) {
+    train_saved s;
+    train_state(r, &s, (double)(r->p.epoch + 1));
+    return tn_checkpoint_save_at(NULL, 0, path, &s.state);
+}
+
+static bool train_better(train_run *r) {
+    const tn_train_args *a = r->a;
+    const bool accuracy = a->watch == TN_WATCH_ACCURACY;
+    const double loss = a->test ? r->p.test_loss : r->p.loss;
+    const double value = !accuracy ? loss : a->test ? r->p.test_accuracy : r->p.accuracy;
+    const double gain = accuracy ? value - r->p.best : r->p.best - value;
+    if (accuracy && isnan(value))
+        return tni_nn_error(TN_INVALID, "the accuracy is watched, but targets are no classes");
+    if (isnan(value) || (r->p.best_epoch >= 0 && !(gain > a->min_delta))) return false;
+    r->p.best = value;
+    r->p.best_epoch = r->p.epoch;
+    r->since = r->p.epoch + 1;
+    return true;
 }
 
 static bool train_epoch_end(train_run *r) {
     const tn_train_args *a = r->a;
-    tn_named_number done;
     train_sums s;
-    done.name = "epoch";
-    done.value = (double)(r->p.epoch + 1);
+    bool better;
     if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
     if (a->schedule && !tn_schedule_step_at(NULL, 0, a->schedule)) return false;
-    if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
-    if (a->checkpoint) {
-        tn_state state = train_state(a, &done);
-        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) ||
-            !train_tell(r, TN_EVENT_SAVED))
-            return false;
+    better = train_watches(a) && train_better(r);
+    if (!tn_ok() || !train_tell(r, TN_EVENT_EPOCH_END)) return false;
+    if (better && a->best && !train_save(r, a->best)) return false;
+    return !a->checkpoint || (train_save(r, a->checkpoint) && train_tell(r, TN_EVENT_SAVED));
+}
+
+static bool train_go_on(train_run *r, const train_saved *s) {
+    const tn_named_number *n = s->number;
+    r->p.epoch = r->since = (int64_t)n[TRAIN_EPOCH].value;
+    if (s->state.nnumbers > TRAIN_BEST && tni_is_count(n[TRAIN_BEST_EPOCH].value)) {
+        r->p.best = n[TRAIN_BEST].value;
+        r->p.best_epoch = (int64_t)n[TRAIN_BEST_EPOCH].value;
+        r->since = r->p.best_epoch + 1;
     }
-    return true;
+    if (s->state.nnumbers <= TRAIN_SCALE || !tni_is_count(n[TRAIN_SCALE_STEPS].value)) return true;
+    return TNI_IF(scaler,
+                  tn_scaler_resume_at(NULL, 0, r->a->scaler, n[TRAIN_SCALE].value,
+                                      (int64_t)n[TRAIN_SCALE_STEPS].value),
+                  true);
 }
 
 static bool train_resume(train_run *r) {
     const tn_train_args *a = r->a;
-    tn_named_number done;
-    tn_state state;
+    train_saved s;
+    double epochs;
     bool exists;
     if (!a->resume || !a->checkpoint) return true;
     if (!tn_file_exists_at(NULL, 0, a->checkpoint, &exists)) return false;
     if (!exists) return true;
-    done.name = "epoch";
-    if (!tni_checkpoint_number(a->checkpoint, done.name, &done.value)) return false;
-    if (!tni_is_count(done.value))
+    if (!tni_checkpoint_number(a->checkpoint, "epoch", &epochs)) return false;
+    if (!tni_is_count(epochs))
         return tni_nn_error(TN_FORMAT,
                             "'%s': train.epoch is %g, expected the number of completed epochs",
-                            a->checkpoint, done.value);
-    state = train_state(a, &done);
-    if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
-    r->p.epoch = (int64_t)done.value;
-    return true;
+                            a->checkpoint, epochs);
+    train_state(r, &s, epochs);
+    return tn_checkpoint_load_at(NULL, 0, a->checkpoint, &s.state) && train_go_on(r, &s);
 }
 
 static bool train_has_batches(tn_loader *l, const char *name) {
@@ -24130,13 +24310,32 @@ static bool train_run_all(train_run *r) {
     tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
+    r->p.best = train_nan();
+    r->p.best_epoch = -1;
     if (!train_has_batches(a->loader, "the loader") ||
         (a->test && !train_has_batches(a->test, "the test loader")))
         return false;
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
-    for (; r->p.epoch < a->epochs; r->p.epoch++)
+    for (; r->p.epoch < a->epochs; r->p.epoch++) {
+        if (a->patience > 0 && r->p.epoch - r->since >= a->patience) break;
         if (!train_epoch(r) || !train_epoch_end(r)) return false;
+    }
     return train_tell(r, TN_EVENT_END);
+}
+
+static bool train_check(const tn_train_args *a) {
+    if (!a || !a->model || !a->optimizer || !a->loader)
+        return tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
+    if (a->accumulate < 0 || a->patience < 0 || !(a->min_delta >= 0))
+        return tni_nn_error(TN_INVALID, "accumulate, patience or min_delta is negative");
+    if (a->autocast && a->autocast != TN_BF16 && a->autocast != TN_F16)
+        return tni_nn_error(TN_INVALID, "autocast is %s, expected bfloat16 or float16",
+                            tn_dtype_name(a->autocast));
+    if (a->watch != TN_WATCH_LOSS && a->watch != TN_WATCH_ACCURACY)
+        return tni_nn_error(TN_INVALID, "watch is %d, which is none of tn_watch", (int)a->watch);
+    if (a->best && a->checkpoint && strcmp(a->best, a->checkpoint) == 0)
+        return tni_nn_error(TN_INVALID, "best and checkpoint are one file, '%s'", a->best);
+    return true;
 }
 
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
@@ -24146,15 +24345,310 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
     memset(&r, 0, sizeof r);
     tni_step_begin(&step, file, line, "train");
     r.a = args;
-    if (!args || !args->model || !args->optimizer || !args->loader)
-        tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
-    else
-        train_run_all(&r);
+    if (train_check(args)) train_run_all(&r);
     if (args && args->loader) tn_loader_stop(args->loader);
     if (args && args->model) tn_module_train(args->model, true);
     if (args && !args->loss) tn_module_free(r.loss);
     tni_step_end(&step);
     return tn_ok();
+}
+
+/* src/data/log.c - the figures of a training: a line for a terminal, a table (CSV) and a picture (SVG) of its epochs */
+
+#include <math.h>
+
+typedef struct log_line {
+    char *to;
+    size_t room, n;
+} log_line;
+static void log_put(log_line *l, const char *format, ...) TNI_PRINTF(2, 3);
+static void log_put(log_line *l, const char *format, ...) {
+    const size_t left = l->n < l->room ? l->room - l->n : 0;
+    va_list list;
+    int n;
+    va_start(list, format);
+    n = tn_text_list(left ? l->to + l->n : NULL, left, format, list);
+    va_end(list);
+    if (n > 0) l->n += (size_t)n;
+}
+static void log_figures(log_line *l, const char *set, double loss, double accuracy) {
+    if (!isnan(loss)) log_put(l, "  %sloss %.4g", set, loss);
+    if (!isnan(accuracy)) log_put(l, "  %saccuracy %.2f %%", set, 100 * accuracy);
+}
+
+TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room) {
+    log_line l = {text, room, 0};
+    const bool under_way = p->event < TN_EVENT_TRAINED;
+    char all[24];
+    if (room) *text = 0;
+    snprintf(all, sizeof all, "%lld", (long long)p->epochs);
+    log_put(&l, "epoch %*llu/%s", (int)strlen(all), (unsigned long long)p->epoch + 1, all);
+    if (under_way) {
+        char bar[17] = "................";
+        const double part = p->steps > 0 ? (double)p->step / (double)p->steps : 0;
+        for (int i = 0; i < 16 && i + 1 <= 16 * part; i++) bar[i] = '#';
+        log_put(&l, " [%s]", bar);
+    }
+    log_figures(&l, "", p->loss, p->accuracy);
+    log_figures(&l, "test ", p->test_loss, p->test_accuracy);
+    log_put(&l, "  %.*f/s", p->rate < 10 ? 1 : 0, p->rate);
+    if (under_way) log_put(&l, "  %.0f s left", p->remaining);
+    return l.n;
+}
+
+enum {
+    LOG_LOSS,
+    LOG_TEST_LOSS,
+    LOG_ACCURACY,
+    LOG_TEST_ACCURACY,
+    LOG_RATE,
+    LOG_SECONDS,
+    LOG_FIGURES
+};
+static const char *const log_columns[LOG_FIGURES] = {"loss",          "test_loss", "accuracy",
+                                                     "test_accuracy", "lr",        "seconds"};
+typedef struct log_epoch {
+    double figure[LOG_FIGURES];
+} log_epoch;
+
+struct tn_train_log {
+    tn_train_log_args a;
+    tni_buffer epochs;
+    int64_t first;
+};
+
+static const log_epoch *log_epochs(const tn_train_log *l, int64_t *n) {
+    *n = l->epochs.n / (int64_t)sizeof(log_epoch);
+    return (const log_epoch *)(const void *)l->epochs.at;
+}
+
+TN_API tn_train_log *tn_train_log_new_at(const char *file, int line,
+                                         const tn_train_log_args *args) {
+    tn_train_log *l = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, "train_log_new");
+    l = (tn_train_log *)tn_alloc(sizeof *l);
+    if (l) {
+        memset(l, 0, sizeof *l);
+        l->a.on = args->on;
+        l->a.user = args->user;
+        if (args->csv) l->a.csv = tni_text_copy(args->csv, strlen(args->csv));
+        if (args->svg) l->a.svg = tni_text_copy(args->svg, strlen(args->svg));
+        if (!tn_ok()) tn_train_log_free(l), l = NULL;
+    }
+    tni_step_end(&step);
+    return l;
+}
+TN_API void tn_train_log_free(tn_train_log *l) {
+    if (!l || !tn_context_exists()) return;
+    tni_text_free((char *)(uintptr_t)l->a.csv);
+    tni_text_free((char *)(uintptr_t)l->a.svg);
+    tni_buffer_free(&l->epochs);
+    tn_alloc_free(l, sizeof *l);
+}
+
+static bool log_keep(tn_train_log *l, const log_epoch *e) {
+    return tni_buffer_add(&l->epochs, e, sizeof *e) != NULL;
+}
+static void log_header(tni_buffer *b) {
+    tni_buffer_text(b, "epoch");
+    for (int i = 0; i < LOG_FIGURES; i++) tni_buffer_text(b, ",%s", log_columns[i]);
+    tni_buffer_text(b, "\n");
+}
+static void log_table(const tn_train_log *l, tni_buffer *b) {
+    int64_t n;
+    const log_epoch *e = log_epochs(l, &n);
+    log_header(b);
+    for (int64_t i = 0; i < n; i++) {
+        tni_buffer_text(b, "%lld", (long long)(l->first + i + 1));
+        for (int k = 0; k < LOG_FIGURES; k++) {
+            tni_buffer_text(b, ",");
+            if (!isnan(e[i].figure[k])) tni_buffer_text(b, "%.9g", e[i].figure[k]);
+        }
+        tni_buffer_text(b, "\n");
+    }
+}
+
+static double log_number(const char **at) {
+    const char *c = *at;
+    const bool minus = *c == '-';
+    double value = 0;
+    int digits = 0, exponent = 0, scale = 0;
+    c += minus;
+    if (!strncmp(c, "inf", 3)) return *at = c + 3, minus ? -HUGE_VAL : HUGE_VAL;
+    for (bool point = false; (*c >= '0' && *c <= '9') || (*c == '.' && !point); c++) {
+        if (*c == '.') {
+            point = true;
+            continue;
+        }
+        value = value * 10 + (*c - '0');
+        digits++;
+        scale -= point;
+    }
+    if (digits && *c == 'e') {
+        const bool down = *++c == '-';
+        for (c += *c == '-' || *c == '+'; *c >= '0' && *c <= '9' && exponent < 1000; c++)
+            exponent = exponent * 10 + (*c - '0');
+        scale += down ? -exponent : exponent;
+    }
+    *at = c;
+    if (!digits) return (double)NAN;
+    if (scale < -300) value /= 1e300, scale += 300;
+    value = scale < 0 ? value / pow(10, -scale) : value * pow(10, scale);
+    return minus ? -value : value;
+}
+static bool log_read_line(const char **at, double *number, log_epoch *e) {
+    *number = log_number(at);
+    for (int k = 0; k < LOG_FIGURES; k++) {
+        if (**at != ',') return false;
+        ++*at;
+        e->figure[k] = log_number(at);
+    }
+    return *number >= 1 && *(*at)++ == '\n';
+}
+static bool log_read_lines(tn_train_log *l, const char *at, int64_t end) {
+    double number, last = 0;
+    for (int64_t line = 2; *at; line++) {
+        log_epoch e;
+        if (!log_read_line(&at, &number, &e) || (last > 0 && number != last + 1))
+            return tni_nn_error(TN_FORMAT, "'%s', line %lld: not a line of tn_train_log", l->a.csv,
+                                (long long)line);
+        if (last <= 0) l->first = (int64_t)number - 1;
+        last = number;
+        if (number > (double)end) break;
+        if (!log_keep(l, &e)) return false;
+    }
+    return true;
+}
+static bool log_read(tn_train_log *l, int64_t end) {
+    tni_buffer text = {NULL, 0, 0, false};
+    const int64_t mark = tn_scope_begin();
+    const tn_tensor *bytes = tn_load_bytes_at(NULL, 0, l->a.csv);
+    size_t header;
+    bool ok = bytes != NULL;
+    log_header(&text);
+    header = (size_t)text.n;
+    ok = ok && tni_buffer_add(&text, tn_data(bytes), tn_numel(bytes)) &&
+         tni_buffer_add(&text, "", 1);
+    if (ok && strncmp(text.at, text.at + header, header) != 0)
+        ok = tni_nn_error(TN_FORMAT, "'%s' is not a table of tn_train_log", l->a.csv);
+    ok = ok && log_read_lines(l, text.at + 2 * header, end);
+    tni_buffer_free(&text);
+    tn_scope_end(mark);
+    return ok;
+}
+
+static const int log_width = 720, log_height = 400, log_side_width = 64, log_edge = 40;
+
+typedef struct log_axis {
+    double low, high;
+    bool any;
+} log_axis;
+static log_axis log_axis_of(const tn_train_log *l, int k) {
+    log_axis s = {0, 0, false};
+    int64_t n;
+    const log_epoch *e = log_epochs(l, &n);
+    for (int64_t i = 0; i < 2 * n; i++) {
+        const double v = e[i / 2].figure[k + i % 2];
+        if (!isfinite(v)) continue;
+        if (!s.any || v < s.low) s.low = v;
+        if (!s.any || v > s.high) s.high = v;
+        s.any = true;
+    }
+    if (k == LOG_ACCURACY) s.low = floor(s.low * 10) / 10, s.high = 1;
+    if (k == LOG_LOSS && s.low > 0) s.low = 0;
+    if (!(s.high > s.low)) s.high = s.low + 1;
+    return s;
+}
+static double log_y(double part) {
+    return log_height - log_edge - part * (log_height - 2 * log_edge);
+}
+
+static void log_curve(const tn_train_log *l, tni_buffer *b, int k, const log_axis *s,
+                      const char *color) {
+    int64_t n;
+    const log_epoch *e = log_epochs(l, &n);
+    bool drawn = false;
+    tni_buffer_text(b, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" %sd=\"", color,
+                    k % 2 ? "stroke-dasharray=\"6 4\" " : "");
+    for (int64_t i = 0; i < n; i++) {
+        const double v = e[i].figure[k], part = n > 1 ? (double)i / (double)(n - 1) : 0.5;
+        const double x = log_side_width + part * (log_width - 2 * log_side_width);
+        const bool fits = isfinite(v);
+        if (fits)
+            tni_buffer_text(b, "%s%.1f %.1f", drawn ? "L" : "M", x,
+                            log_y((v - s->low) / (s->high - s->low)));
+        if (fits && !drawn) tni_buffer_text(b, "h0.1");
+        drawn = fits;
+    }
+    tni_buffer_text(b, "\"/>\n");
+}
+static void log_side(const tn_train_log *l, tni_buffer *b, int k, bool right, const char *color) {
+    const log_axis s = log_axis_of(l, k);
+    const int x = right ? log_width - log_side_width + 8 : log_side_width - 8;
+    const char *anchor = right ? "start" : "end", *unit = k == LOG_ACCURACY ? " %" : "";
+    if (!s.any) return;
+    tni_buffer_text(b, "<g fill=\"%s\">\n", color);
+    for (int i = 0; i <= 4; i++)
+        tni_buffer_text(b, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"%s\">%.3g%s</text>\n", x,
+                        log_y(i / 4.0) + 4, anchor,
+                        (s.low + (s.high - s.low) * i / 4) * (*unit ? 100 : 1), unit);
+    tni_buffer_text(b,
+                    "<text x=\"%d\" y=\"24\" text-anchor=\"%s\">%s (dashed: test)</text>\n</g>\n",
+                    right ? log_width - log_side_width : log_side_width, right ? "end" : "start",
+                    log_columns[k]);
+    log_curve(l, b, k, &s, color);
+    log_curve(l, b, k + 1, &s, color);
+}
+static void log_picture(const tn_train_log *l, tni_buffer *b) {
+    int64_t n;
+    (void)log_epochs(l, &n);
+    tni_buffer_text(b,
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+                    "font-family=\"sans-serif\" font-size=\"12\">\n"
+                    "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+                    log_width, log_height);
+    for (int i = 0; i <= 4; i++)
+        tni_buffer_text(b, "<path stroke=\"#ddd\" d=\"M%d %.1fH%d\"/>\n", log_side_width,
+                        log_y(i / 4.0), log_width - log_side_width);
+    log_side(l, b, LOG_LOSS, false, "#06c");
+    log_side(l, b, LOG_ACCURACY, true, "#c50");
+    tni_buffer_text(b,
+                    "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">epochs %lld to %lld</text>\n"
+                    "</svg>\n",
+                    log_width / 2, log_height - 12, (long long)l->first + 1,
+                    (long long)(l->first + n));
+}
+
+static bool log_write(const tn_train_log *l, const char *path,
+                      void (*text)(const tn_train_log *, tni_buffer *)) {
+    tni_buffer b = {NULL, 0, 0, false};
+    bool ok = true;
+    if (!path) return true;
+    text(l, &b);
+    ok = tn_ok() && tn_save_bytes_at(NULL, 0, path, b.at, (size_t)b.n);
+    tni_buffer_free(&b);
+    return ok;
+}
+static bool log_begin(tn_train_log *l, int64_t epoch) {
+    bool exists = false;
+    tni_buffer_free(&l->epochs);
+    l->first = epoch;
+    if (!epoch || !l->a.csv) return true;
+    return tn_file_exists_at(NULL, 0, l->a.csv, &exists) && (!exists || log_read(l, epoch));
+}
+static bool log_epoch_end(tn_train_log *l, const tn_progress *p) {
+    const log_epoch e = {{p->loss, p->test_loss, p->accuracy, p->test_accuracy, p->lr, p->seconds}};
+    return log_keep(l, &e) && log_write(l, l->a.csv, log_table) &&
+           log_write(l, l->a.svg, log_picture);
+}
+
+TN_API bool tn_train_log_on(const tn_progress *p, void *log) {
+    tn_train_log *l = (tn_train_log *)log;
+    if (p->event == TN_EVENT_BEGIN && !log_begin(l, p->epoch)) return false;
+    if (p->event == TN_EVENT_EPOCH_END && !log_epoch_end(l, p)) return false;
+    return !l->a.on || l->a.on(p, l->a.user);
 }
 
 /* src/gen/modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear */
@@ -31466,11 +31960,15 @@ TNI_EXTERN_C_END
 #define tn_checkpoint_load_memory_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_memory_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
+#define tn_progress_text TNI_JOIN(TN_PREFIX, tn_progress_text)
+#define tn_train_log_new_at TNI_JOIN(TN_PREFIX, tn_train_log_new_at)
+#define tn_train_log_free TNI_JOIN(TN_PREFIX, tn_train_log_free)
+#define tn_train_log_on TNI_JOIN(TN_PREFIX, tn_train_log_on)
 #define tn_data_parallel_at TNI_JOIN(TN_PREFIX, tn_data_parallel_at)
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_9350fc7726c7 TNI_JOIN(TN_PREFIX, tn_nn_layout_9350fc7726c7)
+#define tn_nn_layout_c4c8bf4f0afd TNI_JOIN(TN_PREFIX, tn_nn_layout_c4c8bf4f0afd)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -31971,6 +32469,10 @@ TNI_EXTERN_C_END
 #define tn_checkpoint_load_memory_at (*tni_at_tn_checkpoint_load_memory_at)
 #define tn_train_at (*tni_at_tn_train_at)
 #define tn_evaluate_at (*tni_at_tn_evaluate_at)
+#define tn_progress_text (*tni_at_tn_progress_text)
+#define tn_train_log_new_at (*tni_at_tn_train_log_new_at)
+#define tn_train_log_free (*tni_at_tn_train_log_free)
+#define tn_train_log_on (*tni_at_tn_train_log_on)
 #define tn_data_parallel_at (*tni_at_tn_data_parallel_at)
 #define tn_parallel_free (*tni_at_tn_parallel_free)
 #define tn_parallel_set_sync (*tni_at_tn_parallel_set_sync)
@@ -32477,6 +32979,10 @@ TNI_EXTERN_C_END
     X(tn_checkpoint_load_memory_at) \
     X(tn_train_at) \
     X(tn_evaluate_at) \
+    X(tn_progress_text) \
+    X(tn_train_log_new_at) \
+    X(tn_train_log_free) \
+    X(tn_train_log_on) \
     X(tn_data_parallel_at) \
     X(tn_parallel_free) \
     X(tn_parallel_set_sync) \
@@ -32485,14 +32991,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"9350fc7726c7", at, 502};
+    static const tn_exports all = {"c4c8bf4f0afd", at, 506};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 502 || strcmp(e->layout, "9350fc7726c7") != 0) return false;
+    if (!e || e->n != 506 || strcmp(e->layout, "c4c8bf4f0afd") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

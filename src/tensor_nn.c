@@ -72,6 +72,7 @@
 #include "data/dataset.c"
 #include "data/loader.c"
 #include "data/train.c"
+#include "data/log.c"
 #include "gen/modules.c"
 #include "gen/optimizers.c"
 #include "base/cold_end.inl"

@@ -59,6 +59,11 @@ typedef struct tn_ending {
 TN_API bool tn_ending_add(tn_ending *e); /* to the current context; false with an error */
 TN_API void tn_ending_remove(tn_ending *e);
 
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* vsnprintf, whose numbers have a '.' in any locale. No wide characters, no long double. */
+TN_API int tn_text_list(char *to, size_t room, const char *format, va_list list);
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 /* The context's clock in seconds, from an arbitrary start. */

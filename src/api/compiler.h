@@ -47,6 +47,12 @@
 #ifndef TNI_NAMES_clip_norm
 #define TNI_NAMES_clip_norm 1
 #endif
+#ifndef TNI_NAMES_autocast
+#define TNI_NAMES_autocast 1
+#endif
+#ifndef TNI_NAMES_scaler
+#define TNI_NAMES_scaler 1
+#endif
 #ifndef TNI_NAMES_tni_vmap_call
 #define TNI_NAMES_tni_vmap_call 1
 #endif

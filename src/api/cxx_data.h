@@ -279,6 +279,13 @@ struct train_options {
     TNI_OPTION(double, clip_norm, 0)
     TNI_OPTION(const char *, checkpoint, nullptr)
     TNI_OPTION(flag, resume, false)
+    TNI_OPTION(integer, accumulate, 0)
+    TNI_OPTION(tn_dtype, autocast, TN_NO_DTYPE)
+    TNI_OPTION(tn::scaler *, scaler, nullptr)
+    TNI_OPTION(const char *, best, nullptr)
+    TNI_OPTION(integer, patience, 0)
+    TNI_OPTION(tn_watch, watch, TN_WATCH_LOSS)
+    TNI_OPTION(double, min_delta, 0)
 };
 
 namespace detail {
@@ -344,6 +351,13 @@ inline bool train(const nn::module &model, optim::optimizer &optimizer, data::lo
     a.clip_norm = o.clip_norm;
     a.checkpoint = o.checkpoint;
     a.resume = o.resume.value;
+    a.accumulate = o.accumulate.value;
+    a.autocast = o.autocast;
+    a.scaler = o.scaler ? o.scaler->get() : nullptr;
+    a.best = o.best;
+    a.patience = o.patience.value;
+    a.watch = o.watch;
+    a.min_delta = o.min_delta;
     a.on = &training<F, L>::run_on;
     a.user = &run;
     a.model = model.get();
@@ -354,6 +368,33 @@ inline bool train(const nn::module &model, optim::optimizer &optimizer, data::lo
     return ok;
 }
 } // namespace detail
+
+/* The figures of a training as a table (CSV) and a picture (SVG); see tn_train_log. A callback
+ * hands it what it hears:
+ *     tn::train_log log({.csv = "run.csv", .svg = "run.svg"});
+ *     tn::train(net, opt, loader, {}, [&log](const tn_progress &p) { return log(p); }); */
+struct train_log_options {
+    typedef train_log_options self_;
+    TNI_OPTION(const char *, csv, nullptr)
+    TNI_OPTION(const char *, svg, nullptr)
+};
+class train_log {
+    tn_train_log *p_;
+
+  public:
+    explicit train_log(const train_log_options &o, site at = site::here()) {
+        tn_train_log_args a = tn_train_log_args();
+        a.csv = o.csv;
+        a.svg = o.svg;
+        p_ = tn_train_log_new_at(at.file, at.line, &a);
+        detail::check();
+    }
+    train_log(const train_log &) = delete;
+    train_log &operator=(const train_log &) = delete;
+    ~train_log() { tn_train_log_free(p_); }
+    tn_train_log *get() const noexcept { return p_; }
+    bool operator()(const tn_progress &p) { return p_ && tn_train_log_on(&p, p_); }
+};
 
 /* Trains; see tn_train. on(progress) sees each tn_progress; if it returns false, training stops
  * without an error. loss(model, batch) computes the loss of a batch, in place of options.loss.

@@ -135,6 +135,11 @@ TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path);
 #define tn_load_bytes(path) tn_load_bytes_at(__FILE__, __LINE__, path)
 
+/* Writes n bytes as a file: path holds the old file or the whole new one. False with an error. */
+TN_API bool tn_save_bytes_at(const char *file, int line, const char *path, const void *data,
+                             size_t n);
+#define tn_save_bytes(path, data, n) tn_save_bytes_at(__FILE__, __LINE__, path, data, n)
+
 /* An uncompressed IDX file (the format of MNIST) as a new tensor of the file's shape and dtype: u8,
  * i8, i16, i32, f32 or f64. NULL with an error. */
 TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);

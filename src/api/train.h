@@ -74,6 +74,8 @@ typedef struct tn_progress {
     double batch_loss;     /* of the last step */
     double loss, accuracy; /* training */
     double test_loss, test_accuracy;
+    double best;          /* of what is watched, so far; NaN before the first epoch's end */
+    int64_t best_epoch;   /* its epoch, from 0; -1: none */
     double seconds, rate; /* since the epoch began; items a second */
     double remaining;     /* estimated seconds to the end of the epoch */
     double lr;
@@ -85,6 +87,9 @@ typedef struct tn_progress {
 typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output,
                                     void *user);
 
+/* What tells a better epoch: of the test set, without one of the training. */
+typedef enum tn_watch { TN_WATCH_LOSS, TN_WATCH_ACCURACY } tn_watch;
+
 typedef struct tn_train_args {
     tn_module *loss;          /* (input, target) -> loss; NULL: CrossEntropyLoss */
     tn_batch_loss batch_loss; /* instead of `loss`, for anything else */
@@ -94,6 +99,14 @@ typedef struct tn_train_args {
     double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
     bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
+    int64_t accumulate; /* batches of a step, the last of an epoch may have less: the mean of their
+                             * losses; 0: 1 */
+    tn_dtype autocast;  /* TN_BF16, TN_F16: of the model and its loss (tn_set_autocast) */
+    tn_scaler *scaler;  /* for TN_F16; a step that overflows is left out */
+    const char *best;   /* a checkpoint, saved after each epoch that is the best so far */
+    int64_t patience;   /* epochs without a better one after which training ends; 0: it goes on */
+    tn_watch watch;
+    double min_delta; /* how much better, at least */
     /* false: training stops at this event, without an error and without later events: at EPOCH_END
      * the epoch is not saved any more, at SAVED it is */
     bool (*on)(const tn_progress *progress, void *user);
@@ -104,9 +117,10 @@ typedef struct tn_train_args {
     TNI_NAMED_OPTIONS
 } tn_train_args;
 /* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
- * training mode. Batches go to the device of the model's first parameter. False with an error, also
- * if a loader has no batches. A loss of NaN is none: the callback sees it (tn_set_anomaly_mode
- * makes it one).
+ * training mode. Batches go to the device of the model's first parameter. A checkpoint has all that
+ * these options keep, so a run that is resumed ends where the unbroken one ends. False with an
+ * error, also if a loader has no batches. A loss of NaN is none: the callback sees it
+ * (tn_set_anomaly_mode makes it one).
  *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
@@ -121,6 +135,36 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
                            tn_loader *loader, double *mean_loss, double *accuracy);
 #define tn_evaluate(model, loss, loader, mean_loss, accuracy) \
     tn_evaluate_at(__FILE__, __LINE__, model, loss, loader, mean_loss, accuracy)
+
+/* --- figures of a training -------------------------------------------------------------------- */
+
+/* What a terminal shows of a training, as one line without its end:
+ *     epoch  3/10 [######..........]  loss 0.2311  accuracy 92.15 %  1234/s  12 s left
+ *     epoch  3/10  loss 0.2204  accuracy 92.61 %  test loss 0.2504  test accuracy 91.8 %  1230/s
+ * the first while an epoch is under way, the second from TN_EVENT_TRAINED on. Writes at most room
+ * bytes, with a NUL at the end; returns the length of the whole line. */
+TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room);
+
+/* Keeps the figures of each epoch, and writes them after each: as a table (CSV: epoch from 1, loss,
+ * test_loss, accuracy, test_accuracy, lr, seconds; empty where there is none), and as a picture of
+ * losses and accuracies (SVG). A training that is resumed goes on behind the lines that the table
+ * has of its epochs. A file is whole at any time. Either may be NULL; .on(progress, .user) is
+ * called after it. One thread at a time uses a log; the caller frees it. NULL with an error.
+ *     tn_train_log *log = tn_train_log_new(.csv = "run.csv", .svg = "run.svg");
+ *     tn_train(net, opt, loader, .epochs = 9, .on = tn_train_log_on, .user = log);
+ *     tn_train_log_free(log); */
+typedef struct tn_train_log tn_train_log;
+typedef struct tn_train_log_args {
+    const char *csv, *svg; /* copied */
+    bool (*on)(const tn_progress *progress, void *user);
+    void *user;
+} tn_train_log_args;
+TN_USE_RESULT TN_API tn_train_log *tn_train_log_new_at(const char *file, int line,
+                                                       const tn_train_log_args *args);
+#define tn_train_log_new(...) TNI_CALL_AS(tn_train_log_new_at, tn_train_log_args, __VA_ARGS__)
+TN_API void tn_train_log_free(tn_train_log *log);
+/* The callback; log is a tn_train_log. False with an error where a file cannot be read, written. */
+TN_API bool tn_train_log_on(const tn_progress *progress, void *log);
 
 TNI_EXTERN_C_END
 #endif

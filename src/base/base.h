@@ -303,8 +303,6 @@ TN_PRIV void tni_memory_end(tn_context *c);
 /* In the text of one number, as printf writes it, the locale's decimal point becomes '.'. Returns
  * the length. */
 TN_PRIV int tni_point(char *number);
-/* vsnprintf, whose numbers have a '.' in any locale. No wide characters, no long double. */
-TN_PRIV int tni_format(char *to, size_t room, const char *format, va_list list);
 
 /* --- errors ----------------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
         b->error_text[at++] = ':';
         b->error_text[at++] = ' ';
     }
-    if (tni_format(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
+    if (tn_text_list(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
         b->error_text[at] = 0; /* the format could not be written: the code remains */
     b->error_told = b->error_forward = false;
     error_place(b);
@@ -64,7 +64,7 @@ TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
     size_t at = strlen(b->error_text);
     va_list list;
     va_start(list, format);
-    if (tni_format(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
+    if (tn_text_list(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
         b->error_text[at] = 0;
     va_end(list);
 }
@@ -98,7 +98,7 @@ TN_PRIV void tni_warning(tni_block *b, const char *format, ...) {
     va_list list;
     if (b->warned) return;
     va_start(list, format);
-    if (tni_format(b->warning_text, sizeof b->warning_text, format, list) < 0)
+    if (tn_text_list(b->warning_text, sizeof b->warning_text, format, list) < 0)
         b->warning_text[0] = 0;
     va_end(list);
     b->warning_file = b->place_file;

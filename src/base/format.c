@@ -106,7 +106,7 @@ static int format_apart(char *to, size_t room, const char *format, va_list *list
     return (int)n;
 }
 
-TN_PRIV int tni_format(char *to, size_t room, const char *format, va_list list) {
+TN_API int tn_text_list(char *to, size_t room, const char *format, va_list list) {
     char half[16];
     va_list again;
     int n;

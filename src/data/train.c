@@ -16,8 +16,10 @@ typedef struct train_run {
     tn_progress p;
     double began;
     double loss_sum, hits; /* over the items so far */
+    double step_loss;      /* of the batches of this step so far */
     bool classes;          /* accuracy makes sense */
     bool stopped;
+    int64_t since; /* epochs done when patience began to count */
 } train_run;
 
 static double train_nan(void) { return (double)NAN; }
@@ -92,59 +94,108 @@ static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **
     return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
 }
 
+/* Autocast on both kinds of devices, and what was set before; TN_NO_DTYPE: it stays as it is. */
+typedef struct train_cast {
+    tn_dtype dtype, host, device;
+} train_cast;
+static train_cast train_cast_begin(tn_dtype dtype) {
+    train_cast c = {dtype, TN_NO_DTYPE, TN_NO_DTYPE};
+    if (dtype)
+        TNI_IF(autocast,
+               (c.host = tn_set_autocast(dtype), c.device = tn_set_device_autocast(dtype)),
+               tni_nn_error(TN_UNSUPPORTED, "autocast is not in this build"));
+    return c;
+}
+static void train_cast_end(train_cast c) {
+    if (c.dtype)
+        TNI_IF(autocast, (tn_set_autocast(c.host), tn_set_device_autocast(c.device)), (void)0);
+}
+
 /* --- one epoch -------------------------------------------------------------------------------- */
 
-static bool train_step(train_run *r, const tn_batch *b) {
+/* Adds the gradients of a batch, one of `share` of its step. The loss; NULL with an error. */
+static tn_tensor *train_gradients(train_run *r, const tn_batch *b, int64_t share,
+                                  tn_tensor **output) {
     const tn_train_args *a = r->a;
-    tn_tensor *output, *loss;
+    const train_cast cast = train_cast_begin(a->autocast);
+    tn_tensor *loss = train_batch_loss(r, b, output), *part = loss;
     tn_backward_args backward;
-    double hits;
-    tn_optimizer_zero_grad(a->optimizer);
-    loss = train_batch_loss(r, b, &output);
-    if (!loss)
-        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without setting an error")
-                       : false;
+    train_cast_end(cast);
+    if (!loss && tn_ok()) tni_nn_error(TN_INTERNAL, "the loss failed without setting an error");
+    if (loss && share > 1) part = tnp_div_scalar(loss, tn_int(share));
+    if (loss && a->scaler)
+        part = TNI_IF(scaler, tn_scaler_scale_at(NULL, 0, a->scaler, part),
+                      (tni_nn_error(TN_UNSUPPORTED, "scaler is not in this build"), NULL));
     memset(&backward, 0, sizeof backward);
-    backward.t = loss;
-    if (!tn_backward_at(NULL, 0, &backward)) return false;
+    backward.t = part;
+    return part && tn_backward_at(NULL, 0, &backward) ? loss : NULL;
+}
+
+/* Moves the parameters by their gradients. */
+static bool train_update(train_run *r) {
+    const tn_train_args *a = r->a;
+    if (a->scaler && a->clip_norm > 0 &&
+        !TNI_IF(scaler, tn_scaler_unscale_at(NULL, 0, a->scaler, a->optimizer), false))
+        return false;
     if (a->clip_norm > 0)
         TNI_IF(clip_norm,
                (void)tn_nn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model),
                                              a->clip_norm, 2.0),
                tni_nn_error(TN_UNSUPPORTED, "clip_norm is not in this build"));
     if (!tn_ok()) return false;
-    if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
-    r->p.batch_loss = tn_item(loss);
+    if (a->scaler)
+        return TNI_IF(scaler,
+                      tn_scaler_step_at(NULL, 0, a->scaler, a->optimizer) &&
+                          tn_scaler_update_at(NULL, 0, a->scaler),
+                      false);
+    return tn_optimizer_step_at(NULL, 0, a->optimizer);
+}
+
+/* The batch `at` of the epoch's n: the first of a step, the last, or between. */
+static bool train_batch(train_run *r, const tn_batch *b, int64_t at, int64_t n) {
+    const tn_train_args *a = r->a;
+    const int64_t each = a->accumulate > 1 ? a->accumulate : 1, first = at - at % each;
+    const int64_t share = n - first < each ? n - first : each;
+    tn_tensor *output = NULL, *loss;
+    double value, hits;
+    if (at == first) tn_optimizer_zero_grad(a->optimizer), r->step_loss = 0;
+    loss = train_gradients(r, b, share, &output);
+    if (!loss || (at + 1 == first + share && !train_update(r))) return false;
+    value = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
     r->classes = hits >= 0;
     r->hits += hits;
-    r->loss_sum = fma(r->p.batch_loss, (double)b->n, r->loss_sum);
+    r->loss_sum = fma(value, (double)b->n, r->loss_sum);
+    r->step_loss += value;
     r->p.items += b->n;
-    r->p.step++;
     r->p.loss = r->loss_sum / (double)r->p.items;
     r->p.accuracy = r->classes ? r->hits / (double)r->p.items : train_nan();
+    if (at + 1 < first + share) return tn_ok();
+    r->p.batch_loss = r->step_loss / (double)share;
+    r->p.step++;
     return tn_ok();
 }
 
 static bool train_epoch(train_run *r) {
     const tn_train_args *a = r->a;
+    const int64_t n = tn_loader_batches(a->loader), each = a->accumulate > 1 ? a->accumulate : 1;
     tn_device_id device;
     bool more = true;
     r->began = tn_now();
     r->loss_sum = r->hits = 0;
     r->p.step = r->p.items = 0;
-    r->p.steps = tn_loader_batches(a->loader);
+    r->p.steps = n / each + (n % each != 0);
     r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
     r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
     device = train_device(a->model);
-    while (more) {
-        int64_t mark = tn_scope_begin();
+    for (int64_t at = 0; more; at++) {
+        const int64_t mark = tn_scope_begin(), step = r->p.step;
         tn_batch b;
-        more = train_next(a->loader, device, &b) && train_step(r, &b);
+        more = train_next(a->loader, device, &b) && train_batch(r, &b, at, n);
         tn_scope_end(mark);
-        if (more && !train_tell(r, TN_EVENT_STEP)) return false;
+        if (more && r->p.step > step && !train_tell(r, TN_EVENT_STEP)) return false;
     }
     return tn_ok() && train_tell(r, TN_EVENT_TRAINED);
 }
@@ -157,12 +208,15 @@ typedef struct train_sums {
 } train_sums;
 
 static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b,
-                                 train_sums *s) {
+                                 train_sums *s, tn_dtype autocast) {
+    train_cast cast;
     tn_tensor *output, *value;
     double hits;
     if (b->nfields < 2) return tni_nn_error(TN_INVALID, "expected a batch of input and target");
+    cast = train_cast_begin(autocast);
     output = tn_forward_at(NULL, 0, model, b->field[0]);
     value = output ? train_loss_of(loss, output, b->field[1]) : NULL;
+    train_cast_end(cast);
     if (!value) return false;
     hits = train_hits(output, b->field[1]);
     s->classes = hits >= 0;
@@ -205,13 +259,14 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
     bool more = tn_module_walk_at(NULL, 0, model, train_note_mode, &modes),
          mode = tn_set_grad_mode(false);
     const tn_device_id device = train_device(model);
+    const tn_dtype autocast = tell ? tell->a->autocast : TN_NO_DTYPE;
     memset(s, 0, sizeof *s);
     tn_loader_stop(loader);
     if (more) tn_module_train(model, false);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
-        more = train_next(loader, device, &b) && train_evaluate_batch(model, loss, &b, s);
+        more = train_next(loader, device, &b) && train_evaluate_batch(model, loss, &b, s, autocast);
         tn_scope_end(mark);
         if (more && tell) {
             tell->p.test_loss = s->loss / s->items;
@@ -249,57 +304,104 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
-    tn_state s;
-    memset(&s, 0, sizeof s);
-    s.model = a->model;
-    s.optimizer = a->optimizer;
-    s.schedule = a->schedule;
-    s.generator = tn_default_generator();
-    s.numbers = epoch;
-    s.nnumbers = 1;
-    s.loader_generator = tn_loader_generator(a->loader);
-    s.test_generator = tn_loader_generator(a->test);
-    return s;
+static bool train_watches(const tn_train_args *a) { return a->best || a->patience > 0; }
+
+/* The numbers of a checkpoint; those of what the program does not use are left out. */
+enum { TRAIN_EPOCH, TRAIN_BEST, TRAIN_BEST_EPOCH, TRAIN_SCALE, TRAIN_SCALE_STEPS, TRAIN_NUMBERS };
+typedef struct train_saved {
+    tn_state state;
+    tn_named_number number[TRAIN_NUMBERS];
+} train_saved;
+
+static void train_number(train_saved *s, const char *name, double value) {
+    tn_named_number *n = &s->number[s->state.nnumbers++];
+    n->name = name;
+    n->value = value;
+}
+static void train_state(train_run *r, train_saved *s, double epochs) {
+    const tn_train_args *a = r->a;
+    memset(s, 0, sizeof *s);
+    s->state.model = a->model;
+    s->state.optimizer = a->optimizer;
+    s->state.schedule = a->schedule;
+    s->state.generator = tn_default_generator();
+    s->state.numbers = s->number;
+    s->state.loader_generator = tn_loader_generator(a->loader);
+    s->state.test_generator = tn_loader_generator(a->test);
+    train_number(s, "epoch", epochs);
+    if (!train_watches(a) && !a->scaler) return;
+    train_number(s, "best", r->p.best);
+    train_number(s, "best_epoch", (double)r->p.best_epoch);
+    if (!a->scaler) return;
+    train_number(s, "scale", TNI_IF(scaler, tn_scaler_get(a->scaler), 0));
+    train_number(s, "scale_steps", TNI_IF(scaler, (double)tn_scaler_count(a->scaler), 0));
+}
+static bool train_save(train_run *r, const char *path) {
+    train_saved s;
+    train_state(r, &s, (double)(r->p.epoch + 1));
+    return tn_checkpoint_save_at(NULL, 0, path, &s.state);
 }
 
-/* Evaluation, schedule and checkpoint after an epoch's steps. */
+/* Whether this epoch is the best so far; false with an error, too. */
+static bool train_better(train_run *r) {
+    const tn_train_args *a = r->a;
+    const bool accuracy = a->watch == TN_WATCH_ACCURACY;
+    const double loss = a->test ? r->p.test_loss : r->p.loss;
+    const double value = !accuracy ? loss : a->test ? r->p.test_accuracy : r->p.accuracy;
+    const double gain = accuracy ? value - r->p.best : r->p.best - value;
+    if (accuracy && isnan(value))
+        return tni_nn_error(TN_INVALID, "the accuracy is watched, but targets are no classes");
+    if (isnan(value) || (r->p.best_epoch >= 0 && !(gain > a->min_delta))) return false;
+    r->p.best = value;
+    r->p.best_epoch = r->p.epoch;
+    r->since = r->p.epoch + 1;
+    return true;
+}
+
+/* Evaluation, schedule and checkpoints after an epoch's steps. */
 static bool train_epoch_end(train_run *r) {
     const tn_train_args *a = r->a;
-    tn_named_number done;
     train_sums s;
-    done.name = "epoch";
-    done.value = (double)(r->p.epoch + 1);
+    bool better;
     if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
     if (a->schedule && !tn_schedule_step_at(NULL, 0, a->schedule)) return false;
-    if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
-    if (a->checkpoint) {
-        tn_state state = train_state(a, &done);
-        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) ||
-            !train_tell(r, TN_EVENT_SAVED))
-            return false;
+    better = train_watches(a) && train_better(r);
+    if (!tn_ok() || !train_tell(r, TN_EVENT_EPOCH_END)) return false;
+    if (better && a->best && !train_save(r, a->best)) return false;
+    return !a->checkpoint || (train_save(r, a->checkpoint) && train_tell(r, TN_EVENT_SAVED));
+}
+
+/* The state behind a checkpoint's numbers. */
+static bool train_go_on(train_run *r, const train_saved *s) {
+    const tn_named_number *n = s->number;
+    r->p.epoch = r->since = (int64_t)n[TRAIN_EPOCH].value;
+    if (s->state.nnumbers > TRAIN_BEST && tni_is_count(n[TRAIN_BEST_EPOCH].value)) {
+        r->p.best = n[TRAIN_BEST].value;
+        r->p.best_epoch = (int64_t)n[TRAIN_BEST_EPOCH].value;
+        r->since = r->p.best_epoch + 1;
     }
-    return true;
+    if (s->state.nnumbers <= TRAIN_SCALE || !tni_is_count(n[TRAIN_SCALE_STEPS].value)) return true;
+    return TNI_IF(scaler,
+                  tn_scaler_resume_at(NULL, 0, r->a->scaler, n[TRAIN_SCALE].value,
+                                      (int64_t)n[TRAIN_SCALE_STEPS].value),
+                  true);
 }
 
 static bool train_resume(train_run *r) {
     const tn_train_args *a = r->a;
-    tn_named_number done;
-    tn_state state;
+    train_saved s;
+    double epochs;
     bool exists;
     if (!a->resume || !a->checkpoint) return true;
     if (!tn_file_exists_at(NULL, 0, a->checkpoint, &exists)) return false;
     if (!exists) return true;
-    done.name = "epoch";
-    if (!tni_checkpoint_number(a->checkpoint, done.name, &done.value)) return false;
-    if (!tni_is_count(done.value))
+    if (!tni_checkpoint_number(a->checkpoint, "epoch", &epochs)) return false;
+    if (!tni_is_count(epochs))
         return tni_nn_error(TN_FORMAT,
                             "'%s': train.epoch is %g, expected the number of completed epochs",
-                            a->checkpoint, done.value);
-    state = train_state(a, &done);
-    if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
-    r->p.epoch = (int64_t)done.value;
-    return true;
+                            a->checkpoint, epochs);
+    train_state(r, &s, epochs);
+    return tn_checkpoint_load_at(NULL, 0, a->checkpoint, &s.state) && train_go_on(r, &s);
 }
 
 static bool train_has_batches(tn_loader *l, const char *name) {
@@ -315,13 +417,32 @@ static bool train_run_all(train_run *r) {
     tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
+    r->p.best = train_nan();
+    r->p.best_epoch = -1;
     if (!train_has_batches(a->loader, "the loader") ||
         (a->test && !train_has_batches(a->test, "the test loader")))
         return false;
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
-    for (; r->p.epoch < a->epochs; r->p.epoch++)
+    for (; r->p.epoch < a->epochs; r->p.epoch++) {
+        if (a->patience > 0 && r->p.epoch - r->since >= a->patience) break;
         if (!train_epoch(r) || !train_epoch_end(r)) return false;
+    }
     return train_tell(r, TN_EVENT_END);
+}
+
+static bool train_check(const tn_train_args *a) {
+    if (!a || !a->model || !a->optimizer || !a->loader)
+        return tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
+    if (a->accumulate < 0 || a->patience < 0 || !(a->min_delta >= 0))
+        return tni_nn_error(TN_INVALID, "accumulate, patience or min_delta is negative");
+    if (a->autocast && a->autocast != TN_BF16 && a->autocast != TN_F16)
+        return tni_nn_error(TN_INVALID, "autocast is %s, expected bfloat16 or float16",
+                            tn_dtype_name(a->autocast));
+    if (a->watch != TN_WATCH_LOSS && a->watch != TN_WATCH_ACCURACY)
+        return tni_nn_error(TN_INVALID, "watch is %d, which is none of tn_watch", (int)a->watch);
+    if (a->best && a->checkpoint && strcmp(a->best, a->checkpoint) == 0)
+        return tni_nn_error(TN_INVALID, "best and checkpoint are one file, '%s'", a->best);
+    return true;
 }
 
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
@@ -331,10 +452,7 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
     memset(&r, 0, sizeof r);
     tni_step_begin(&step, file, line, "train");
     r.a = args;
-    if (!args || !args->model || !args->optimizer || !args->loader)
-        tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
-    else
-        train_run_all(&r);
+    if (train_check(args)) train_run_all(&r);
     if (args && args->loader) tn_loader_stop(args->loader);
     if (args && args->model) tn_module_train(args->model, true);
     if (args && !args->loss) tn_module_free(r.loss);

@@ -89,3 +89,19 @@ TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path)
     tni_io_leave(b);
     return ok ? t : NULL;
 }
+
+TN_API bool tn_save_bytes_at(const char *file, int line, const char *path, const void *data,
+                             size_t n) {
+    tni_block *b = tni_io_enter(file, line);
+    tni_file f;
+    bool ok;
+    if (!b) return false;
+    if (n > INT64_MAX || (n && !data))
+        ok = tni_error(b, TN_INVALID, "tn_save_bytes: there are no such %zu bytes", n);
+    else if ((ok = tni_file_create(b, &f, path))) {
+        ok = tni_file_write(&f, data, (int64_t)n) && tni_file_commit(&f);
+        tni_file_close(&f);
+    }
+    tni_io_leave(b);
+    return ok;
+}

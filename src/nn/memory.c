@@ -55,10 +55,10 @@ TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) {
     int n;
     va_start(list, format);
     va_copy(again, list);
-    /* Measured first, then written; vsnprintf writes a NUL behind it, which n does not count. */
-    n = vsnprintf(NULL, 0, format, list);
+    /* Measured first, then written; it writes a NUL behind it, which n does not count. */
+    n = tn_text_list(NULL, 0, format, list);
     if (n >= 0 && buffer_reserve(b, (int64_t)n + 1)) {
-        vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
+        tn_text_list(b->at + b->n, (size_t)n + 1, format, again);
         b->n += n;
     }
     va_end(again);

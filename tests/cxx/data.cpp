@@ -282,6 +282,45 @@ static void a_checkpoint_resumes() {
     CHECK(tn_ok());
 }
 
+static void training_has_steps_of_several_batches_a_best_epoch_and_a_log() {
+    const char *csv = "build/cxx_run.csv", *best = "build/cxx_best.safetensors";
+    problem p;
+    tn::scaler scaler;
+    int64_t steps = 0, epochs = 0, best_epoch = -1;
+    {
+        tn::train_log log(tn::train_log_options().set_csv(csv));
+        const tn::train_options o = tn::train_options()
+                                        .set_epochs(4)
+                                        .set_accumulate(2)
+                                        .set_autocast(TN_F16)
+                                        .set_scaler(&scaler)
+                                        .set_best(best)
+                                        .set_patience(2)
+                                        .set_watch(TN_WATCH_ACCURACY)
+                                        .set_min_delta(0.5);
+        CHECK(tn::train(p.net, p.opt, p.loader, o, [&](const tn_progress &at) {
+            steps = at.steps;
+            epochs += at.event == TN_EVENT_EPOCH_END;
+            best_epoch = at.best_epoch;
+            return log(at);
+        }));
+    }
+    CHECK(steps == 2 && best_epoch == 0 && scaler.count() > 0);
+    CHECK(epochs == 3);
+    problem q;
+    CHECK(tn::checkpoint().set_model(q.net).load(best));
+    CHECK(!equal(p.net.part("0.weight"), q.net.part("0.weight")));
+    char *table = check_file(csv);
+    CHECK(table && strstr(table, "\n3,") && !strstr(table, "\n4,"));
+    free(table);
+    remove(csv);
+    remove(best);
+    CHECK(tells(
+        told_by([&] { tn::train(p.net, p.opt, p.loader, tn::train_options().set_accumulate(-1)); }),
+        "accumulate"));
+    CHECK(tn_ok());
+}
+
 static const check_test tests[] = {
     CHECK_TEST(a_range_is_an_epoch),
     CHECK_TEST(the_first_batch_outlives_its_iterator),
@@ -291,6 +330,7 @@ static const check_test tests[] = {
     CHECK_TEST(training_gives_the_losses_of_c_and_of_a_loop),
     CHECK_TEST(training_stops_evaluates_and_fails),
     CHECK_TEST(a_checkpoint_resumes),
+    CHECK_TEST(training_has_steps_of_several_batches_a_best_epoch_and_a_log),
 };
 
 int main(int argc, char **argv) {

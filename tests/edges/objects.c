@@ -35,6 +35,7 @@ typedef struct thing {
     tn_context *c;
     tn_group *group[4];
     tn_parallel *p;
+    tn_train_log *log;
     char *text;
     tn_named_list list;
     int64_t number;
@@ -527,7 +528,8 @@ static void make_training(thing *a) {
     a->m = tn_nn_linear(2, 3);
     a->o = tn_optim_adam(tn_parameters(a->m));
     a->l = tn_loader_new(d, .batch_size = 3);
-    CHECK(tn_train(a->m, a->o, a->l, .epochs = 2));
+    a->log = tn_train_log_new(.svg = file);
+    CHECK(tn_train(a->m, a->o, a->l, .epochs = 2, .on = tn_train_log_on, .user = a->log));
     CHECK(tn_evaluate(a->m, NULL, a->l, &loss, &accuracy) && loss > 0);
     memset(&s, 0, sizeof s);
     s.model = a->m, s.optimizer = a->o;
@@ -539,7 +541,13 @@ static void make_training(thing *a) {
 static void end_training(thing *a) {
     stands(a);
     CHECK(a->number == (int64_t)(list_hash(a->list) >> 1));
-    CHECK(tn_train(a->m, a->o, a->l, .epochs = 1));
+    const tn_progress p = {.event = TN_EVENT_BEGIN, .epoch = 1};
+    char text[200];
+    CHECK(tn_train_log_on(&p, a->log));
+    CHECK(tn_progress_text(&p, text, sizeof text) < sizeof text);
+    CHECK(tn_save_bytes(file, text, strlen(text)));
+    CHECK(tn_train(a->m, a->o, a->l, .epochs = 1, .on = tn_train_log_on, .user = a->log));
+    tn_train_log_free(a->log);
     tn_named_free(a->list);
     tn_loader_free(a->l);
     tn_optimizer_free(a->o);

@@ -178,6 +178,10 @@ static const struct line lines[] = {
     IN(saved_numbers, 0, 0),
     IN(loaded_numbers, 1, 0),
     ANY(train_epochs),
+    IN(train_accumulate, 0, INT64_MAX),
+    IN(train_patience, 0, INT64_MAX),
+    ANY(progress_room),
+    IN(save_bytes, 0, 0),
     IN(files_open, INT64_MIN, INT64_MAX),
     IN(files_read, INT64_MIN, INT64_MAX),
     IN(files_write, INT64_MIN, INT64_MAX),
@@ -389,7 +393,8 @@ static const char others[] =
     " tn_each tn_info_verdict tn_param_named tn_args_check tn_param_number tn_param_set_number "
     "tn_param_same tn_param_text"
     " tn_args_words tn_args_copy tn_args_move tn_args_forget"
-    " tn_dataset_idx_at tn_loader_dataset tn_loader_generator tn_loader_stop tn_evaluate_at ";
+    " tn_dataset_idx_at tn_loader_dataset tn_loader_generator tn_loader_stop tn_evaluate_at "
+    "tn_text_list ";
 static void the_headers_have_no_other_functions(void) {
     static const char *const files[] = {"tests/edges/ranges_core.h", "tests/edges/ranges_nn.h",
                                         "tests/edges/ranges_none.h", "tests/edges/ranges.c"};

@@ -341,13 +341,17 @@ static tn_loader *three(void) {
     return tn_loader_new(tn_dataset_tensors(tn_tensors_of(both, 2)));
 }
 static bool quits(const tn_progress *p, void *user) { return (void)user, p->event < TN_EVENT_STEP; }
-static bool train_epochs(int64_t v) {
+static bool trains(tn_train_args a) {
     bool ok = false;
     TN_SCOPE {
         tn_loader *l = three();
         tn_module *m = tn_nn_linear(3, 2);
         tn_optimizer *o = tn_optim_sgd(tn_parameters(m));
-        ok = tn_train(m, o, l, .epochs = v, .on = quits);
+        tn_train_log *log = tn_train_log_new(.on = quits);
+        a.model = m, a.optimizer = o, a.loader = l, a.on = tn_train_log_on, a.user = log;
+        ok = tn_train_at(__FILE__, __LINE__, &a) &&
+             tn_train_log_on(&(tn_progress){.epoch = a.epochs}, log);
+        tn_train_log_free(log);
         tn_optimizer_free(o);
         tn_module_free(m);
         tn_loader_free(l);
@@ -355,6 +359,23 @@ static bool train_epochs(int64_t v) {
     tn_manual_seed(7);
     return ok;
 }
+
+static bool train_epochs(int64_t v) { return trains((tn_train_args){.epochs = v}); }
+static bool train_accumulate(int64_t v) {
+    return trains((tn_train_args){.epochs = 1, .accumulate = v});
+}
+static bool train_patience(int64_t v) {
+    return trains((tn_train_args){.epochs = 1, .patience = v});
+}
+
+/* Any number of an epoch, in a line of any room. */
+static bool progress_room(int64_t v) {
+    char text[100];
+    tn_progress p = {.event = TN_EVENT_STEP, .epoch = v, .epochs = v, .step = v, .steps = v};
+    const size_t room = v > 0 && v < 100 ? (size_t)v : sizeof text;
+    return tn_progress_text(&p, text, room) > 0 && strlen(text) < room;
+}
+static bool save_bytes(int64_t v) { return tn_save_bytes("/dev/null", NULL, (size_t)v); }
 
 /* A table of files one operation of which returns a number. */
 static int which;

@@ -16,17 +16,22 @@ enum { EPOCHS = 4, ITEMS = 23 };
 
 typedef struct plan { /* the options of a program */
     int optimizer, schedule, net, batch, workers, epochs;
-    bool shuffle, drop_last, own, test, clip, loss, bare;
+    int accumulate, patience;
+    tn_watch watch;
+    tn_dtype autocast;
+    double min_delta;
+    bool shuffle, drop_last, own, test, clip, loss, bare, scaled, best;
 } plan;
 typedef struct world {
     tn_module *net, *loss;
     tn_optimizer *o;
     tn_schedule *s;
     tn_generator *g;
+    tn_scaler *scaler;
     tn_loader *loader, *test;
 } world;
 typedef struct report {
-    double loss, accuracy, test_loss, test_accuracy, lr;
+    double loss, accuracy, test_loss, test_accuracy, lr, best, best_epoch;
 } report;
 
 static struct {
@@ -34,9 +39,11 @@ static struct {
     bool wrong;
     int calls, stop; /* of the callback; the call at which the run is stopped, or none */
     report told[EPOCHS];
+    int epochs;    /* of those */
+    uint64_t best; /* by hand: the model of the best epoch */
     bool saved;
 } m;
-static int64_t stops, epochs_done;
+static int64_t stops, epochs_done, ended_early, bests;
 
 static int below(int n) {
     uint64_t z = m.random += 0x9e3779b97f4a7c15u;
@@ -101,6 +108,8 @@ static world begin(const plan *p, uint64_t seed, bool other) {
     w.loader = tn_loader_new(points(ITEMS), .batch_size = p->batch, .shuffle = p->shuffle,
                              .drop_last = p->drop_last, .workers = p->workers, .generator = w.g);
     w.test = p->test ? tn_loader_new(points(11), .batch_size = 4) : NULL;
+    w.scaler =
+        p->scaled ? tn_scaler_new(.init_scale = other ? 4 : 1 << 22, .growth_interval = 3) : NULL;
     w.loss = p->loss ? tn_nn_cross_entropy_loss(.label_smoothing = 0.125) : NULL;
     if (!tn_ok()) wrong("a world is not made");
     return w;
@@ -109,6 +118,7 @@ static void end(const world *w) {
     tn_loader_free(w->loader), tn_loader_free(w->test);
     tn_generator_free(w->g);
     tn_schedule_free(w->s);
+    tn_scaler_free(w->scaler);
     tn_optimizer_free(w->o);
     tn_module_free(w->net), tn_module_free(w->loss);
 }
@@ -136,7 +146,13 @@ static uint64_t hash(const world *w) {
     h = mix(h, state, TN_GENERATOR_BYTES);
     tn_generator_state(w->g, state); /* NULL: zeros */
     h = mix(h, state, TN_GENERATOR_BYTES);
-    return mix(h, &count, 8);
+    h = mix(h, &count, 8);
+    if (!w->scaler) return h;
+    const double scale[] = {tn_scaler_get(w->scaler), (double)tn_scaler_count(w->scaler)};
+    return mix(h, scale, sizeof scale);
+}
+static uint64_t hash_model(const world *w) {
+    return mix_list(0xcbf29ce484222325u, tn_module_state_dict(w->net));
 }
 
 /* --- by the library --------------------------------------------------------------------------- */
@@ -148,6 +164,8 @@ static bool on(const tn_progress *p, void *user) {
         report *r = &m.told[p->epoch];
         r->loss = p->loss, r->accuracy = p->accuracy, r->lr = p->lr;
         r->test_loss = p->test_loss, r->test_accuracy = p->test_accuracy;
+        r->best = p->best, r->best_epoch = (double)p->best_epoch;
+        m.epochs = (int)p->epoch + 1;
         epochs_done++;
     }
     return m.calls++ != m.stop;
@@ -158,12 +176,21 @@ static tn_tensor *batch_loss(tn_module *model, const tn_batch *b, tn_tensor **ou
     return y ? tnp_mean(tnp_mul(y, y), tn_ints_of(NULL, -1), false, TN_NO_DTYPE) : NULL;
 }
 
-static bool train(const plan *p, const world *w, const char *path, int stop) {
+/* Where the best epoch's state goes: PATH.best. */
+static const char *best_of(const char *path) {
+    static char best[1000];
+    snprintf(best, sizeof best, "%s.best", path);
+    return best;
+}
+static bool train(const plan *p, const world *w, const char *path, bool resume, int stop) {
     tn_train_args a;
     memset(&a, 0, sizeof a);
     a.loss = w->loss, a.batch_loss = p->bare ? batch_loss : NULL, a.schedule = w->s;
     a.test = w->test, a.epochs = p->epochs, a.clip_norm = p->clip ? 0.25 : 0;
-    a.checkpoint = path, a.resume = path != NULL, a.on = on;
+    a.checkpoint = resume ? path : NULL, a.resume = resume, a.on = on;
+    a.accumulate = p->accumulate, a.autocast = p->autocast, a.scaler = w->scaler;
+    a.best = p->best ? best_of(path) : NULL, a.patience = p->patience;
+    a.watch = p->watch, a.min_delta = p->min_delta;
     a.model = w->net, a.optimizer = w->o, a.loader = w->loader;
     m.calls = 0, m.stop = stop;
     return tn_train_at(__FILE__, __LINE__, &a);
@@ -188,28 +215,39 @@ static tn_tensor *loss_by_hand(const plan *p, const world *w, const tn_batch *b,
     return tn_cross_entropy(*y, b->field[1], .label_smoothing = p->loss ? 0.125 : 0);
 }
 
+/* The gradients of a batch, one of `share` of a step; the step behind the last of them. */
+static void learn_by_hand(const plan *p, const world *w, tn_tensor *l, int64_t at, int64_t share) {
+    tn_tensor *part = share > 1 ? tn_div_scalar(l, (double)share) : l;
+    if (at == 0) tn_optimizer_zero_grad(w->o);
+    tn_backward(w->scaler ? tn_scaler_scale(w->scaler, part) : part);
+    if (at + 1 < share) return;
+    if (w->scaler) tn_scaler_unscale_(w->scaler, w->o);
+    if (p->clip) tn_nn_clip_grad_norm_(tn_parameters(w->net), 0.25);
+    if (!w->scaler)
+        tn_optimizer_step(w->o);
+    else
+        tn_scaler_step(w->scaler, w->o), tn_scaler_update(w->scaler);
+}
 static void pass_by_hand(const plan *p, const world *w, tn_loader *loader, bool learn, double *loss,
                          double *accuracy) {
+    const int64_t n = tn_loader_batches(loader), each = p->accumulate ? p->accumulate : 1;
     double sum = 0, hits = 0, items = 0;
-    bool more = true, was = tn_set_grad_mode(learn), classes = true;
+    bool was = tn_set_grad_mode(learn), classes = true;
     tn_module_train(w->net, learn);
-    while (more) {
-        int64_t mark = tn_scope_begin();
-        tn_batch b;
-        tn_tensor *y = NULL, *l;
-        more = tn_loader_next(loader, &b);
-        if (more) {
-            if (learn) tn_optimizer_zero_grad(w->o);
+    for (int64_t at = 0; at <= n; at++)
+        TN_SCOPE {
+            const int64_t first = at / each * each, share = first + each > n ? n - first : each;
+            tn_batch b;
+            tn_tensor *y = NULL, *l;
+            if (!tn_loader_next(loader, &b)) break;
+            tn_set_autocast(p->autocast);
             l = loss_by_hand(p, w, &b, &y);
-            if (learn) tn_backward(l);
-            if (learn && p->clip) tn_nn_clip_grad_norm_(tn_parameters(w->net), 0.25);
-            if (learn) tn_optimizer_step(w->o);
+            tn_set_autocast(TN_NO_DTYPE);
+            if (learn) learn_by_hand(p, w, l, at - first, share);
             sum += tn_item(l) * (double)b.n, items += (double)b.n;
             classes = y != NULL;
-            if (y) hits += hits_of(y, b.field[1]);
+            if (y) hits += hits_of(tn_to_dtype(y, TN_F32), b.field[1]);
         }
-        tn_scope_end(mark);
-    }
     tn_module_train(w->net, true);
     tn_set_grad_mode(was);
     *loss = items > 0 ? sum / items : (double)NAN;
@@ -219,20 +257,35 @@ static void pass_by_hand(const plan *p, const world *w, tn_loader *loader, bool 
 static bool same(double a, double b) {
     return fabs(a - b) <= 1e-12 * (1 + fabs(a)) || (a != a && b != b);
 }
+static void judge_by_hand(const plan *p, const world *w, const report *told, report *r, int e) {
+    double value = p->watch == TN_WATCH_LOSS ? -told->loss : told->accuracy;
+    if (p->test) value = p->watch == TN_WATCH_LOSS ? -told->test_loss : told->test_accuracy;
+    const double best = p->watch == TN_WATCH_LOSS ? -r->best : r->best;
+    if (r->best_epoch >= 0 && !(value - best > p->min_delta)) return;
+    r->best = p->watch == TN_WATCH_LOSS ? -value : value;
+    r->best_epoch = e;
+    m.best = hash_model(w);
+}
 static void by_hand(const plan *p, const world *w) {
-    for (int e = 0; e < p->epochs && !m.wrong; e++) {
-        report r = {NAN, NAN, NAN, NAN, NAN};
+    report r = {NAN, NAN, NAN, NAN, NAN, NAN, -1};
+    int e = 0;
+    for (; e < p->epochs && !m.wrong; e++) {
         const report *told = &m.told[e];
+        if (p->patience && e - (int)r.best_epoch - 1 >= p->patience) break;
         r.lr = tn_optimizer_get(w->o, 0, "lr");
         pass_by_hand(p, w, w->loader, true, &r.loss, &r.accuracy);
         if (w->test) pass_by_hand(p, w, w->test, false, &r.test_loss, &r.test_accuracy);
         if (w->s) tn_schedule_step(w->s);
+        if (p->best || p->patience) judge_by_hand(p, w, told, &r, e);
         if (!tn_ok()) wrong("the loop by hand fails");
         if (!same(r.loss, told->loss) || !same(r.accuracy, told->accuracy)) wrong("means");
         if (!same(r.test_loss, told->test_loss) || !same(r.test_accuracy, told->test_accuracy))
             wrong("means over the test set");
         if (r.lr != told->lr) wrong("the rate");
+        if (!same(r.best, told->best) || r.best_epoch != told->best_epoch) wrong("the best");
     }
+    if (e != m.epochs) wrong("it ends elsewhere");
+    if (e < p->epochs) ended_early++;
 }
 
 /* --- a program -------------------------------------------------------------------------------- */
@@ -244,11 +297,28 @@ static plan drawn(void) {
     p.workers = below(4) == 0, p.epochs = 1 + below(EPOCHS);
     p.shuffle = below(3) > 0, p.drop_last = below(3) == 0, p.own = below(3) == 0;
     p.test = below(2), p.clip = below(2), p.loss = below(2), p.bare = below(4) == 0;
+    p.accumulate = below(2) ? below(4) : 0;
+    p.autocast = below(3) ? TN_NO_DTYPE : below(2) ? TN_BF16 : TN_F16;
+    p.scaled = p.autocast == TN_F16;
+    p.best = below(2), p.patience = below(2) ? below(3) : 0;
+    p.watch = below(2) && (p.test || !p.bare) ? TN_WATCH_ACCURACY : TN_WATCH_LOSS;
+    p.min_delta = below(2) ? 0.03 : 0;
     return p;
 }
 
 /* Stopped up to three times, each time at some event, and gone on from what was saved: where there
  * is a checkpoint, with the same objects as they are, or with others. */
+/* The checkpoint of the best epoch has the model that the loop by hand had. */
+static void check_best(const plan *p, const char *path, uint64_t seed) {
+    world w = begin(p, seed, true);
+    tn_state state;
+    memset(&state, 0, sizeof state);
+    state.model = w.net;
+    bests++;
+    if (!tn_checkpoint_load(best_of(path), &state) || hash_model(&w) != m.best)
+        wrong("the best epoch's checkpoint");
+    end(&w);
+}
 static uint64_t in_pieces(const plan *p, const char *path, uint64_t seed, int calls) {
     uint64_t h = 0;
     int left = below(4);
@@ -263,7 +333,7 @@ static uint64_t in_pieces(const plan *p, const char *path, uint64_t seed, int ca
                 tn_batch b;
                 if (!tn_loader_next(w.loader, &b)) wrong("no batch");
             }
-        if (!train(p, &w, path, left > 0 ? below(calls) : -1)) wrong("a piece fails");
+        if (!train(p, &w, path, true, left > 0 ? below(calls) : -1)) wrong("a piece fails");
         whole = left-- <= 0 || m.calls <= m.stop;
         if (!whole) stops++;
         h = hash(&w);
@@ -283,7 +353,7 @@ static bool program(const char *path, uint64_t seed) {
     m.random = seed;
     p = drawn();
     w = begin(&p, seed, false);
-    if (!train(&p, &w, NULL, -1)) wrong("the training fails");
+    if (!train(&p, &w, path, false, -1)) wrong("the training fails");
     unbroken = hash(&w), calls = m.calls;
     end(&w);
     memcpy(told, m.told, sizeof told);
@@ -291,10 +361,12 @@ static bool program(const char *path, uint64_t seed) {
     if (!m.wrong) by_hand(&p, &w);
     if (hash(&w) != unbroken) wrong("not the bits of the loop by hand");
     end(&w);
-    remove(path);
+    if (p.best && !m.wrong) check_best(&p, path, seed);
+    remove(path), remove(best_of(path));
     if (!m.wrong && in_pieces(&p, path, seed, calls) != unbroken) wrong("not the unbroken bits");
-    remove(path);
-    for (int e = 0; e < p.epochs; e++)
+    if (p.best && !m.wrong) check_best(&p, path, seed);
+    remove(path), remove(best_of(path));
+    for (int e = 0; e < m.epochs; e++)
         if (memcmp(&told[e], &m.told[e], sizeof told[e]) && !m.wrong) wrong("other reports");
     if (tn_memory().live_tensors) wrong("tensors are left");
     if (m.wrong) printf("seed %llu\n", (unsigned long long)seed);
@@ -316,7 +388,9 @@ int main(int argc, char **argv) {
         else
             failed++;
     tn_context_free(tn_context_current());
-    printf("trainer: %d programs, %lld epochs, %lld stops\n%d passed, %d failed\n", passed + failed,
-           (long long)epochs_done, (long long)stops, passed, failed);
+    printf("trainer: %d programs, %lld epochs, %lld stops, %lld ended early, %lld bests\n"
+           "%d passed, %d failed\n",
+           passed + failed, (long long)epochs_done, (long long)stops, (long long)ended_early,
+           (long long)bests, passed, failed);
     return failed != 0;
 }

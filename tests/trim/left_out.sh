@@ -95,7 +95,7 @@ optional_of() {
 }
 check "optional.c: the whole header" optional_of whole -I.
 check "optional.c: trimmed without its words" optional without
-for word in padding_mode clip_norm tni_vmap_call; do
+for word in padding_mode clip_norm autocast scaler tni_vmap_call; do
     check "trim leaves out $word" grep -qx "#define TNI_NAMES_$word 0" "$out/optional.without/tensor.h"
 done
 check "padding_mode is not in this build" says without "conv: 1 Conv2d: padding_mode is not in this build, but for zeros"
