@@ -503,10 +503,31 @@ def contiguous(input, memory_format=_C.contiguous_format):
     return _row("clone")(input, memory_format=memory_format)
 
 
+def _sparse_made(name, args, layout, size=None, memory_format=None, **kwargs):
+    """zeros or empty of a sparse layout: a tensor without elements."""
+    from . import _sparse
+
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
+    if name.endswith("_like"):
+        like = args[0] if args else kwargs.pop("input")
+        kwargs = {"dtype": like.dtype, "device": like.device} | {
+            k: v for k, v in kwargs.items() if v is not None
+        }
+        size = like.shape
+    elif size is None:
+        size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
+    return _sparse.nothing(layout, tuple(size), **kwargs)
+
+
 def _made(name):
     row = _row(name)
 
     def f(*args, memory_format=None, **kwargs):
+        if isinstance(kwargs.get("layout"), _C.layout) and kwargs["layout"] is not _C.strided:
+            if "ones" in name or "full" in name:
+                return NotImplemented
+            return _sparse_made(name, args, memory_format=memory_format, **kwargs)
         if memory_format is None:
             return NotImplemented
         grad = kwargs.pop("requires_grad", False)
@@ -521,7 +542,7 @@ def _made(name):
     return f
 
 
-for _name in ("empty", "empty_like", "zeros_like", "ones_like", "full_like"):
+for _name in ("empty", "zeros", "empty_like", "zeros_like", "ones_like", "full_like"):
     OVERLOADS[_name] = _made(_name)
 
 
@@ -583,7 +604,7 @@ for _name in (
 # --- who may ask ----------------------------------------------------------------------------------
 
 _OF_NUMBERS = {
-    "addmm", "addmm_", "full", "linspace", "meshgrid", "empty", "add", "sub", "mul", "div",
+    "addmm", "addmm_", "full", "linspace", "meshgrid", "empty", "zeros", "add", "sub", "mul", "div",
     "remainder", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
     "bitwise_right_shift", "logspace",
 }  # fmt: skip

@@ -411,6 +411,21 @@ def _compressed(layout, ends, places, values, size, dtype, device, requires_grad
     return _made(t, requires_grad, values)
 
 
+def nothing(layout, size, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """No elements, of a sparse layout: what zeros and empty give."""
+    if layout not in LAYOUTS:
+        raise NotImplementedError(f"zeros: layout {layout} is not supported")
+    if layout is _C.sparse_coo:
+        return sparse_coo_tensor(size, dtype=dtype, device=device, pin_memory=pin_memory,
+                                 requires_grad=requires_grad)  # fmt: skip
+    number = LAYOUTS.index(layout)
+    if len(size) != 2:
+        raise RuntimeError(f"size: expected 2 dimensions of a matrix, but got {len(size)}")
+    ends = _C.zeros(size[0 if number == CSR else 1] + 1, dtype=_C.int64, device=device)
+    values = _C.zeros(0, dtype=dtype, device=device)
+    return _compressed(number, ends, ends[:0], values, size, dtype, device, requires_grad)
+
+
 def sparse_csr_tensor(crow_indices, col_indices, values, size=None, *, dtype=None, device=None,
                       pin_memory=False, requires_grad=False, check_invariants=None):  # fmt: skip
     """A matrix of layout CSR: row i has what lies from crow_indices[i] to crow_indices[i + 1]."""

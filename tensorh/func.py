@@ -359,7 +359,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     """module(*args, **kwargs) with these tensors in the place of its parameters and buffers.
 
     parameter_and_buffer_dicts: {name: tensor}, or several of them; what they do not name stays.
-    The module has its own tensors again when the call ends.
+    The module has its own tensors again when the call ends, and the dict those that stood in their
+    places then: a buffer that the call has set anew, say.
     """
     dicts = parameter_and_buffer_dicts
     if isinstance(dicts, (list, tuple)):
@@ -368,6 +369,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             raise ValueError("some names stand in more than one of parameter_and_buffer_dicts")
     else:
         given = dict(dicts)
+        dicts = (dicts,)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     before = []
     try:
@@ -375,11 +377,14 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             path, _, last = name.rpartition(".")
             owner = module.get_submodule(path)
             store = owner._parameters if last in owner._parameters else owner._buffers
-            before.append((store, last, store[last]))
+            before.append((store, last, store[last], name))
             store[last] = tensor
         return module(*args, **(kwargs or {}))
     finally:
-        for store, last, tensor in reversed(before):
+        for store, last, tensor, name in reversed(before):
+            for d in dicts:
+                if name in d and d[name] is not store.get(last, d[name]):
+                    d[name] = store[last]
             store[last] = tensor
 
 

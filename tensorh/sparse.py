@@ -37,8 +37,6 @@ class _Named(type):
             return _of.sparse_coo_tensor(args or (0,), dtype=dtype)
         if len(args) == 1:
             return _of.sparse_coo_tensor(tuple(args[0]), dtype=dtype)
-        if args[1].dtype is not dtype:
-            raise TypeError(f"expected values of {dtype}, but got {args[1].dtype}")
         return _of.sparse_coo_tensor(*args)
 
     def __instancecheck__(cls, o):

@@ -197,7 +197,8 @@ class Binomial(_Odds):
         log_n = torch.lgamma(self.total_count + 1)
         log_k = torch.lgamma(value + 1)
         log_rest = torch.lgamma(self.total_count - value + 1)
-        positive = self.logits.clamp(min=0)
+        # max(logits, 0), whose slope at 0 is 1/2
+        positive = (self.logits.clamp(min=0) + self.logits - self.logits.clamp(max=0)) / 2
         normalizer = (
             self.total_count * positive
             + self.total_count * torch.log1p(torch.exp(-torch.abs(self.logits)))

@@ -50,9 +50,8 @@ class Distribution:
         for name, constraint in arg_constraints.items():
             if constraints.is_dependent(constraint):
                 continue
-            if name not in self.__dict__ and isinstance(
-                getattr(type(self), name, None), (lazy_property, property)
-            ):
+            of = next((vars(c)[name] for c in type(self).__mro__ if name in vars(c)), None)
+            if name not in self.__dict__ and isinstance(of, lazy_property):
                 continue  # computed of others, which are checked
             value = getattr(self, name)
             if not constraint.check(value).all():

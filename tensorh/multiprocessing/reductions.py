@@ -9,6 +9,7 @@ from multiprocessing.context import get_spawning_popen
 from multiprocessing.util import register_after_fork
 
 from .. import _C
+from .._functions.creation import empty_strided
 
 _shared = {}  # by the address of shared memory: (its map as a weak reference, descriptor, bytes)
 _known = weakref.WeakValueDictionary()  # by (device, inode) of a descriptor: its map
@@ -111,7 +112,7 @@ def _copy(t):
 def _over(made, dtype, shape, stride, offset):
     size = _C.empty((), dtype=dtype).element_size()
     if len(made) < size:  # memory of a tensor without elements
-        return _C.empty_strided(shape, stride, dtype=dtype)
+        return empty_strided(shape, stride, dtype=dtype)
     with _C.no_grad():
         return _C.frombuffer(made, dtype=dtype, count=len(made) // size).as_strided(
             shape, stride, offset

@@ -216,3 +216,5 @@ def step(cls, groups, state):
                     continue
                 g = -p.grad if group["maximize"] else p.grad
                 _step_one(rule, p, g, state[p], group)
+                if not state[p]:  # a rule that keeps nothing leaves no entry
+                    del state[p]

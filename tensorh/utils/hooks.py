@@ -3,7 +3,13 @@
 import weakref
 from collections import OrderedDict
 
-__all__ = ["RemovableHandle"]
+__all__ = ["RemovableHandle", "unserializable_hook"]
+
+
+def unserializable_hook(f):
+    """Marks a hook that other processes do not get. Hooks of tensors are never sent."""
+    f.__torch_unserializable__ = True
+    return f
 
 
 class RemovableHandle:

@@ -59,3 +59,11 @@ def test_options_of_optimizers_are_checked_as_torch_does():
     p[0].sum().backward()
     with pytest.raises(AssertionError, match="capturable=True"):
         o.step()
+
+
+def test_differentiable_sgd_without_momentum_keeps_no_state():
+    p = torch.ones(2, requires_grad=True)
+    o = torch.optim.SGD([p.clone()], lr=0.1, differentiable=True)
+    o.param_groups[0]["params"][0].grad = torch.ones(2)
+    o.step()
+    assert o.state_dict()["state"] == {}

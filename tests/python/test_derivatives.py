@@ -586,3 +586,18 @@ def test_products_of_some_may_be_beyond_that_of_all():
     empty = torch.zeros(0, requires_grad=True)
     (g,) = torch.autograd.grad(empty.prod(), empty, create_graph=True)
     assert torch.autograd.grad(g.sum(), empty)[0].shape == (0,)
+
+
+def test_functional_call_tells_of_buffers_that_the_call_sets():
+    class Counts(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls = self.calls + 1
+            return x + self.calls
+
+    module, given = Counts(), {"calls": torch.zeros(())}
+    assert func.functional_call(module, given, torch.ones(())).item() == 2
+    assert given["calls"].item() == 1 and module.calls.item() == 0

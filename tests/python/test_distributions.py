@@ -229,3 +229,14 @@ def test_classes_of_ones_own():
     cached = D.transforms.TanhTransform(cache_size=1)
     x = torch.tensor(20.0)
     assert cached.inv(cached(x)) is x and cached.inv.inv is cached
+
+
+def test_chi2_checks_its_degrees_of_freedom():
+    with pytest.raises(ValueError, match="parameter df"):
+        D.Chi2(torch.tensor([-2.0]), validate_args=True)
+
+
+def test_binomial_of_logits_0_has_the_slope_of_both_sides():
+    x = torch.tensor(0.0, requires_grad=True)
+    D.Binomial(1.0, logits=x).log_prob(torch.tensor(0.0)).backward()
+    assert x.grad.item() == -0.5

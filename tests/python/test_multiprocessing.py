@@ -134,3 +134,16 @@ def test_names():
     with pytest.raises(AttributeError):
         mp.nothing  # noqa: B018
     assert mp.pool.Pool and mp.current_process()
+
+
+def test_a_tensor_without_elements_may_be_shared():
+    t = torch.tensor([])
+    assert t.share_memory_() is t and t.shape == (0,)
+
+
+def test_hooks_may_be_marked_as_those_of_one_process():
+    @torch.utils.hooks.unserializable_hook
+    def hook(gradient):
+        return None
+
+    assert hook.__torch_unserializable__ and hook(1) is None

@@ -592,3 +592,23 @@ def test_values_without_history_and_with_it():
     assert made.requires_grad
     made.backward(torch.tensor([1.0, 5.0]))
     assert x.grad.to_dense().tolist() == [1.0, 5.0, 0.0]
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_zeros_and_empty_take_sparse_layouts(layout):
+    dense = torch.ones(2, 3, dtype=torch.float64)
+    for t in (
+        torch.zeros(2, 3, layout=layout, dtype=torch.float64, requires_grad=True),
+        torch.empty((2, 3), layout=layout, dtype=torch.float64),
+        torch.zeros_like(dense, layout=layout),
+    ):
+        assert t.layout is layout and t.shape == (2, 3) and t.dtype == torch.float64
+        assert t.values().numel() == 0 if layout is not torch.sparse_coo else t._nnz() == 0
+        assert torch.equal(t.detach().to_dense(), torch.zeros(2, 3, dtype=torch.float64))
+    with pytest.raises(TypeError, match="layout"):
+        torch.ones(2, 3, layout=layout)
+
+
+def test_old_constructors_of_sparse_tensors_keep_the_dtype_of_values():
+    t = torch.sparse.DoubleTensor(torch.tensor([[0, 1]]), torch.tensor([1.0, 2.0]), (2,))
+    assert t.dtype == torch.float32

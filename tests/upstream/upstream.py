@@ -119,7 +119,9 @@ def main():
             if package == "torch" and os.path.exists(out) and not a.again and not a.k:
                 continue
             print(f"{file} with {package}", file=sys.stderr, flush=True)
+            ours = os.path.join(HERE, file + ".py")
             path = os.path.join(os.path.abspath(a.source), "test", file + ".py")
+            path = ours if os.path.exists(ours) else path
             worker = [sys.executable, f"{HERE}/worker.py", package, path, out, str(a.seconds), a.k]
             env = dict(os.environ, OMP_NUM_THREADS="1")
             r = subprocess.run(worker, capture_output=True, text=True, env=env, check=False)
