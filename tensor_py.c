@@ -98,7 +98,7 @@ typedef struct py_state {
     PyObject *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
-    PyObject *row_forward, *sequential_forward; /* methods of _Module */
+    PyObject *sequential_forward; /* a method of _Module */
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
     int lending[2], turn;                       /* see py_lend */
     bool retired;
@@ -375,6 +375,7 @@ typedef struct py_kind {
     int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
+    PyObject *forward; /* the class's method; NULL: none of C */
 } py_kind;
 
 /* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and,
@@ -413,6 +414,7 @@ PY_PRIV PyObject *py_kind_describe(PyObject *self, PyObject *name); /* what a cl
 PY_PRIV void py_mrow_drop(py_module *m);                            /* made */
 /* Methods of _Module that a class of a row has as __init__, forward and reset_parameters. */
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs);
+PY_PRIV PyObject *py_mrow_method(PyObject *self, PyObject *args); /* of a row's class */
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames);
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
@@ -14679,6 +14681,29 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
 }
 
+/* _module_forward(cls, text): a method of a row's class that runs the row; text: its signature and
+ * what it does, as those of C's methods. It is the class's forward to calls that need no look. */
+PY_PRIV PyObject *py_mrow_method(PyObject *self, PyObject *args) {
+    PyTypeObject *cls;
+    const char *text;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!s:_module_forward", &PyType_Type, &cls, &text)) return NULL;
+    py_kind *k = (py_kind *)(uintptr_t)py_kind_of(cls);
+    if (!k) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    /* both stay for the process, like the class */
+    PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
+    char *copy = (char *)py_get(strlen(text) + 1, 1);
+    if (!def || !copy) return py_give(def), py_give(copy), PyErr_NoMemory();
+    memcpy(copy, text, strlen(text) + 1);
+    def->ml_name = "forward";
+    def->ml_meth = (PyCFunction)(void *)py_mrow_forward;
+    def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
+    def->ml_doc = copy;
+    PyObject *forward = PyDescr_NewMethod(cls, def);
+    if (forward) k->forward = Py_NewRef(forward);
+    return forward;
+}
+
 /* src/py/module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call */
 /* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
  *
@@ -14689,17 +14714,22 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
 
 /* --- the life of a module --------------------------------------------------------------------- */
 
+/* Whether this forward is that of the module's row. */
+static bool py_module_of_row(const py_module *m, PyObject *forward) {
+    return m->kind && forward == m->kind->forward;
+}
+
 /* A module without parts: __init__ makes the dictionaries. New. */
 static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)PyType_GenericAlloc(type, 0);
     (void)args, (void)kwargs;
     if (!m) return NULL;
     PyObject *forward = PyObject_GetAttr((PyObject *)type, py.forward);
-    /* known once for each object: a call of C's forward need not look the method up */
-    m->direct = forward && (forward == py.row_forward || forward == py.sequential_forward);
-    Py_XDECREF(forward);
     if (!forward) PyErr_Clear();
     m->kind = py_kind_of(type);
+    /* known once for each object: a call of C's forward need not look the method up */
+    m->direct = forward && (forward == py.sequential_forward || py_module_of_row(m, forward));
+    Py_XDECREF(forward);
     m->dict = PyDict_New();
     if (!m->dict || PyErr_Occurred()) {
         Py_DECREF((PyObject *)m);
@@ -14966,9 +14996,9 @@ static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
     PyObject *forward = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.forward);
     /* borrowed from here on, for the comparison */
     Py_XDECREF(forward); /* the class has it */
-    if (forward != py.row_forward && forward != py.sequential_forward) return PyErr_Clear(), false;
-    *r = forward == py.row_forward ? py_mrow_forward(self, &x, 1, NULL)
-                                   : py_module_sequential(self, x);
+    const bool row = forward && py_module_of_row(m, forward);
+    if (!row && forward != py.sequential_forward) return PyErr_Clear(), false;
+    *r = row ? py_mrow_forward(self, &x, 1, NULL) : py_module_sequential(self, x);
     return true;
 }
 
@@ -15032,7 +15062,8 @@ static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
 static PyMethodDef py_module_methods[] = {
     {"__setattr__", MODULE_FAST(py_module_setattr), METH_FASTCALL, NULL},
     {"__delattr__", py_module_delattr, METH_O, NULL},
-    {"_sequential", py_module_sequential, METH_O, NULL},
+    {"_sequential", py_module_sequential, METH_O,
+     "_sequential($self, input, /)\n--\n\nThe input through all children, one after the other."},
     {"_row_init", MODULE_FAST(py_mrow_init), METH_VARARGS | METH_KEYWORDS, NULL},
     {"_row_forward", MODULE_FAST(py_mrow_forward), METH_FASTCALL | METH_KEYWORDS,
      "_row_forward($self, /, *args, **kwargs)\n--\n\nRuns the module's row; the class says what it "
@@ -15129,6 +15160,7 @@ static PyMethodDef py_modules_functions[] = {
     {"_hook_all", py_module_hook_all, METH_O, NULL},
     {"_module_kinds", py_kinds, METH_NOARGS, NULL},
     {"_module_kind", py_kind_describe, METH_O, NULL},
+    {"_module_forward", py_mrow_method, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_modules_begin(PyObject *module) {
@@ -15136,7 +15168,6 @@ PY_PRIV int py_modules_begin(PyObject *module) {
     py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
     if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
         PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||
-        !(py.row_forward = PyObject_GetAttrString((PyObject *)py.module, "_row_forward")) ||
         !(py.sequential_forward = PyObject_GetAttrString((PyObject *)py.module, "_sequential")))
         return -1;
     return PyModule_AddFunctions(module, py_modules_functions);

@@ -521,6 +521,11 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
+    if (b->place_hold > TNI_BACKWARDS) {
+        tni_end(b, mark);
+        return tni_error(b, TN_INVALID, "%d calls of backward, each within the one before",
+                         TNI_BACKWARDS);
+    }
     if (autocast) tni_autocast_set(b, 0); /* gradients have their tensors' dtypes */
     /* The struct is set field by field: its inline memory stays as it is. */
     e.b = b;

@@ -6,7 +6,11 @@
 #include "../api/ops/elementwise.h"
 #include "autograd.h"
 
-enum { TNI_HEAP = 32, TNI_TABLE = 8 };
+enum {
+    TNI_HEAP = 32,
+    TNI_TABLE = 8,
+    TNI_BACKWARDS = 1000 /* each within the one before: a thread's stack has an end */
+};
 
 typedef struct tni_entry {
     void *key; /* leaf, tensor that retains its gradient (counted), or node of a wanted tensor */

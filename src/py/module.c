@@ -8,17 +8,22 @@
 
 /* --- the life of a module --------------------------------------------------------------------- */
 
+/* Whether this forward is that of the module's row. */
+static bool py_module_of_row(const py_module *m, PyObject *forward) {
+    return m->kind && forward == m->kind->forward;
+}
+
 /* A module without parts: __init__ makes the dictionaries. New. */
 static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)PyType_GenericAlloc(type, 0);
     (void)args, (void)kwargs;
     if (!m) return NULL;
     PyObject *forward = PyObject_GetAttr((PyObject *)type, py.forward);
-    /* known once for each object: a call of C's forward need not look the method up */
-    m->direct = forward && (forward == py.row_forward || forward == py.sequential_forward);
-    Py_XDECREF(forward);
     if (!forward) PyErr_Clear();
     m->kind = py_kind_of(type);
+    /* known once for each object: a call of C's forward need not look the method up */
+    m->direct = forward && (forward == py.sequential_forward || py_module_of_row(m, forward));
+    Py_XDECREF(forward);
     m->dict = PyDict_New();
     if (!m->dict || PyErr_Occurred()) {
         Py_DECREF((PyObject *)m);
@@ -285,9 +290,9 @@ static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
     PyObject *forward = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.forward);
     /* borrowed from here on, for the comparison */
     Py_XDECREF(forward); /* the class has it */
-    if (forward != py.row_forward && forward != py.sequential_forward) return PyErr_Clear(), false;
-    *r = forward == py.row_forward ? py_mrow_forward(self, &x, 1, NULL)
-                                   : py_module_sequential(self, x);
+    const bool row = forward && py_module_of_row(m, forward);
+    if (!row && forward != py.sequential_forward) return PyErr_Clear(), false;
+    *r = row ? py_mrow_forward(self, &x, 1, NULL) : py_module_sequential(self, x);
     return true;
 }
 
@@ -351,7 +356,8 @@ static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
 static PyMethodDef py_module_methods[] = {
     {"__setattr__", MODULE_FAST(py_module_setattr), METH_FASTCALL, NULL},
     {"__delattr__", py_module_delattr, METH_O, NULL},
-    {"_sequential", py_module_sequential, METH_O, NULL},
+    {"_sequential", py_module_sequential, METH_O,
+     "_sequential($self, input, /)\n--\n\nThe input through all children, one after the other."},
     {"_row_init", MODULE_FAST(py_mrow_init), METH_VARARGS | METH_KEYWORDS, NULL},
     {"_row_forward", MODULE_FAST(py_mrow_forward), METH_FASTCALL | METH_KEYWORDS,
      "_row_forward($self, /, *args, **kwargs)\n--\n\nRuns the module's row; the class says what it "
@@ -448,6 +454,7 @@ static PyMethodDef py_modules_functions[] = {
     {"_hook_all", py_module_hook_all, METH_O, NULL},
     {"_module_kinds", py_kinds, METH_NOARGS, NULL},
     {"_module_kind", py_kind_describe, METH_O, NULL},
+    {"_module_forward", py_mrow_method, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_modules_begin(PyObject *module) {
@@ -455,7 +462,6 @@ PY_PRIV int py_modules_begin(PyObject *module) {
     py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
     if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
         PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||
-        !(py.row_forward = PyObject_GetAttrString((PyObject *)py.module, "_row_forward")) ||
         !(py.sequential_forward = PyObject_GetAttrString((PyObject *)py.module, "_sequential")))
         return -1;
     return PyModule_AddFunctions(module, py_modules_functions);

@@ -672,3 +672,26 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
 }
+
+/* _module_forward(cls, text): a method of a row's class that runs the row; text: its signature and
+ * what it does, as those of C's methods. It is the class's forward to calls that need no look. */
+PY_PRIV PyObject *py_mrow_method(PyObject *self, PyObject *args) {
+    PyTypeObject *cls;
+    const char *text;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!s:_module_forward", &PyType_Type, &cls, &text)) return NULL;
+    py_kind *k = (py_kind *)(uintptr_t)py_kind_of(cls);
+    if (!k) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    /* both stay for the process, like the class */
+    PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
+    char *copy = (char *)py_get(strlen(text) + 1, 1);
+    if (!def || !copy) return py_give(def), py_give(copy), PyErr_NoMemory();
+    memcpy(copy, text, strlen(text) + 1);
+    def->ml_name = "forward";
+    def->ml_meth = (PyCFunction)(void *)py_mrow_forward;
+    def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
+    def->ml_doc = copy;
+    PyObject *forward = PyDescr_NewMethod(cls, def);
+    if (forward) k->forward = Py_NewRef(forward);
+    return forward;
+}

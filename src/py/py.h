@@ -76,7 +76,7 @@ typedef struct py_state {
     PyObject *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
-    PyObject *row_forward, *sequential_forward; /* methods of _Module */
+    PyObject *sequential_forward; /* a method of _Module */
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
     int lending[2], turn;                       /* see py_lend */
     bool retired;
@@ -353,6 +353,7 @@ typedef struct py_kind {
     int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
+    PyObject *forward; /* the class's method; NULL: none of C */
 } py_kind;
 
 /* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and,
@@ -391,6 +392,7 @@ PY_PRIV PyObject *py_kind_describe(PyObject *self, PyObject *name); /* what a cl
 PY_PRIV void py_mrow_drop(py_module *m);                            /* made */
 /* Methods of _Module that a class of a row has as __init__, forward and reset_parameters. */
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs);
+PY_PRIV PyObject *py_mrow_method(PyObject *self, PyObject *args); /* of a row's class */
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames);
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);

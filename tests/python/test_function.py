@@ -515,3 +515,37 @@ def test_a_gradient_has_one_name():
             y.backward()
     Vjp.apply(x).backward()
     assert numbers(x.grad) == [3.0]
+
+
+def test_a_backward_within_a_backward_is_refused_before_the_stack_ends():
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, left):
+            ctx.left = left
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.left:
+                with torch.enable_grad():
+                    y = torch.ones(1, requires_grad=True)
+                    Nested.apply(y, ctx.left - 1).sum().backward()
+            return g, None
+
+    def nested(levels):
+        x = torch.ones(1, requires_grad=True)
+        Nested.apply(x, levels).sum().backward()
+        return x.grad.item()
+
+    assert nested(100) == 1
+    with pytest.raises(RecursionError):
+        nested(2000)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10 * limit + 100000)
+    try:
+        assert nested(900) == 1
+        with pytest.raises(RuntimeError, match="1000 calls of backward, each within"):
+            nested(2000)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert nested(1) == 1

@@ -1,6 +1,7 @@
 """Modules that stand on the library's rows: what Python adds to them, and torch's answers."""
 
 import copy
+import inspect
 import pickle
 
 import pytest
@@ -480,3 +481,29 @@ def test_an_older_backward_hook():
     model.register_backward_hook(lambda m, into, out: seen.append(out[0].shape))
     model(torch.ones(1, 2)).sum().backward()
     assert seen == [(1, 2)]
+
+
+def test_forward_has_the_parameters_of_its_row():
+    def of(cls):
+        return str(inspect.signature(cls.forward)).replace("/, ", "")
+
+    assert of(nn.Linear) == of(nn.Conv2d) == of(nn.Softmax2d) == "(self, input)"
+    assert of(nn.LSTM) == of(nn.LSTMCell) == "(self, input, hx=None)"
+    assert of(nn.CosineEmbeddingLoss) == "(self, input1, input2, target)"
+    assert of(nn.MultiheadAttention).endswith("average_attn_weights=True, is_causal=False)")
+    assert "input" in of(nn.Sequential)
+
+    class Mine(nn.Linear):
+        pass
+
+    module, x = Mine(2, 3), torch.ones(1, 2)
+    assert str(inspect.signature(module.forward)) == "(input)"
+    expected = module(x)
+    for y in (module.forward(x), module.forward(input=x), nn.Linear.forward(module, x)):
+        assert torch.equal(y, expected)
+    with pytest.raises(TypeError, match="Linear"):
+        nn.Linear.forward(nn.ReLU(), x)
+    names = {name for name in nn.__all__ if isinstance(getattr(nn, name), type)}
+    for cls in (getattr(nn, name) for name in names):
+        if issubclass(cls, nn.Module) and cls.forward is not nn.Module.forward:
+            assert "kwargs" not in inspect.signature(cls.forward).parameters, cls

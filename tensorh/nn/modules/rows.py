@@ -1,5 +1,6 @@
 """Classes of the built-in modules, made of the library's rows when they are first asked for."""
 
+import re
 import warnings
 
 from ... import _C
@@ -457,7 +458,6 @@ def get(name):
         "__doc__": "\n".join(lines),
         "__signature__": _Signature(),
         "__init__": _C._Module._row_init,
-        "forward": _C._Module._row_forward,
         "extra_repr": _extra_repr,
         "_row": capsule,
         "_makes_tensors": "(" in (parts or ""),
@@ -474,8 +474,22 @@ def get(name):
     base = base_of(name)
     if base is not Module:  # what torch's class has from it is in the row, or is not a row's own
         body.setdefault("_version", 1)
-    cls = _classes[name] = type(name, (base,), body)
+    cls = type(name, (base,), body)
+    _set_forward(cls, call or "(Tensor input)")
+    _classes[name] = cls
     return cls
+
+
+def _set_forward(cls, call):
+    """The row's forward with the parameters of its schema, or what the class has before it."""
+    arguments = re.sub(r"\([^)]*\)", "", call.partition(" -> ")[0][1:-1])  # types in parentheses
+    names = ", ".join(a.split()[-1] for a in arguments.split(", "))
+    forward = _C._module_forward(cls, f"forward($self, {names})\n--\n\nRuns the module.")
+    before = cls.__dict__.get("forward")
+    if before is None:
+        cls.forward = forward
+    elif before.__code__.co_varnames[1:2] == ("args",):
+        before.__wrapped__ = forward  # what inspect.signature looks at
 
 
 def class_of(kind, name):
