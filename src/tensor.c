@@ -202,5 +202,8 @@
 #include "io/safetensors.c"
 #include "io/safetensors_save.c"
 #include "io/memory.c"
+#include "io/npy.c"
+#include "io/inflate.c"
+#include "io/npz.c"
 #include "base/cold_end.inl"
 #endif

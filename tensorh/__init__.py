@@ -22,9 +22,10 @@ globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "_utils", "accelerator", "amp", "ao", "array_api", "autograd",
-    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "func",
-    "futures", "fx", "hub", "jit", "legacy", "library", "linalg", "masked", "multiprocessing",
-    "nested", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types",
+    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "formats",
+    "func", "futures", "fx", "hub", "jit", "legacy", "library", "linalg", "masked",
+    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "random",
+    "return_types",
     "safetensors", "serialization", "signal", "sparse", "special", "storage", "testing",
     "torch_version", "types", "utils", "version",
 )  # fmt: skip

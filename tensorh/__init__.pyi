@@ -14,6 +14,7 @@ from . import cpu as cpu
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
+from . import formats as formats
 from . import func as func
 from . import futures as futures
 from . import hub as hub

@@ -1,5 +1,5 @@
-/* io.h - files: safetensors are read and written, IDX and raw bytes are read. State dicts also from
- * and to memory, for programs that carry their model with them (tools/embed.c).
+/* io.h - files: safetensors and NumPy's are read and written, IDX and raw bytes are read. State
+ * dicts also from and to memory, for programs that carry their model with them (tools/embed.c).
  *
  * Files are untrusted: any bytes are a valid file or an error, and nothing in them runs as code.
  * Saving is atomic: the path holds the old file or the new one, even after a crash or on a full
@@ -144,6 +144,37 @@ TN_API bool tn_save_bytes_at(const char *file, int line, const char *path, const
  * i8, i16, i32, f32 or f64. NULL with an error. */
 TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 #define tn_load_idx(path) tn_load_idx_at(__FILE__, __LINE__, path)
+
+/* A .npy file of NumPy, version 1.0 to 3.0, as a new tensor: bool, integers, float16, 32 and 64,
+ * complex64 and 128, of either byte order. One in Fortran's order has its strides. Objects and
+ * structured dtypes are an error, and so are further bytes. NULL with an error. */
+TN_API tn_tensor *tn_load_npy_at(const char *file, int line, const char *path);
+#define tn_load_npy(path) tn_load_npy_at(__FILE__, __LINE__, path)
+/* Writes t, of any strides, as version 1.0, row-major and little-endian. bfloat16 and float8, which
+ * NumPy lacks, are an error. False with an error, and the path holds what it held. */
+TN_API bool tn_save_npy_at(const char *file, int line, const char *path, const tn_tensor *t);
+#define tn_save_npy(path, t) tn_save_npy_at(__FILE__, __LINE__, path, t)
+/* The same from the bytes of a file in memory, which are copied, and into new memory. */
+TN_API tn_tensor *tn_load_npy_memory_at(const char *file, int line, const void *data, size_t bytes);
+#define tn_load_npy_memory(data, bytes) tn_load_npy_memory_at(__FILE__, __LINE__, data, bytes)
+TN_API tn_bytes tn_save_npy_memory_at(const char *file, int line, const tn_tensor *t);
+#define tn_save_npy_memory(t) tn_save_npy_memory_at(__FILE__, __LINE__, t)
+
+/* A .npz file, of np.savez or np.savez_compressed: its tensors by their names without ".npy", in
+ * the file's order; the list owns them. Takes the file's bytes beside the tensors. n = -1 with an
+ * error. */
+TN_API tn_named_list tn_load_npz_at(const char *file, int line, const char *path);
+#define tn_load_npz(path) tn_load_npz_at(__FILE__, __LINE__, path)
+/* Writes n tensors, with distinct UTF-8 names, as np.savez does: without compression. */
+TN_API bool tn_save_npz_at(const char *file, int line, const char *path, const tn_named *at,
+                           int64_t n);
+#define tn_save_npz(path, at, n) tn_save_npz_at(__FILE__, __LINE__, path, at, n)
+/* The same from and into memory. */
+TN_API tn_named_list tn_load_npz_memory_at(const char *file, int line, const void *data,
+                                           size_t bytes);
+#define tn_load_npz_memory(data, bytes) tn_load_npz_memory_at(__FILE__, __LINE__, data, bytes)
+TN_API tn_bytes tn_save_npz_memory_at(const char *file, int line, const tn_named *at, int64_t n);
+#define tn_save_npz_memory(at, n) tn_save_npz_memory_at(__FILE__, __LINE__, at, n)
 
 TNI_EXTERN_C_END
 #endif

@@ -30,6 +30,13 @@ TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes) {
         }
 }
 
+TN_PRIV bool tni_bools_fit(const void *at, int64_t n) {
+    const uint8_t *p = (const uint8_t *)at;
+    uint8_t more = 0;
+    for (int64_t i = 0; i < n; i++) more |= p[i];
+    return more <= 1;
+}
+
 /* By reading, which pipes and a program's own file functions can do as well. */
 TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
     char drop[4096];
@@ -41,12 +48,56 @@ TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
     return true;
 }
 
+TN_PRIV char *tni_file_whole(tni_block *b, const char *path, int64_t *bytes) {
+    char *at;
+    tni_file f;
+    if (!tni_file_open(b, &f, path)) return NULL;
+    *bytes = f.size;
+    at = (char *)tni_need(b, f.size + 1);
+    if (at && !tni_file_read(&f, at, *bytes)) {
+        tni_put(b, b, at, *bytes + 1);
+        at = NULL;
+    }
+    tni_file_close(&f);
+    if (at) at[*bytes] = 0;
+    return at;
+}
+
 /* --- named lists ------------------------------------------------------------------------------ */
 
 TN_API void tn_named_free(tn_named_list list) {
     if (!tn_context_exists()) return;
     for (int64_t i = 0; list.owned && i < list.n; i++) tn_free(list.at[i].tensor);
     if (list.at && list.bytes > 0) tn_alloc_free(list.at, (size_t)list.bytes);
+}
+
+TN_PRIV bool tni_named_begin(tn_named_list *list, int64_t n, int64_t name_bytes, char **names) {
+    /* One block for entries and names, which tn_named_free frees whole. */
+    list->owned = true;
+    list->n = -1;
+    list->at = NULL;
+    if (!tni_bytes(n, (int64_t)sizeof *list->at, &list->bytes)) return false;
+    list->bytes += name_bytes;
+    if (list->bytes && !(list->at = (tn_named *)tn_alloc((size_t)list->bytes))) return false;
+    list->n = 0;
+    *names = list->at ? (char *)(list->at + n) : NULL;
+    return true;
+}
+
+TN_PRIV bool tni_named_add(tn_named_list *list, char **names, const void *name, int64_t bytes,
+                           tn_tensor *t) {
+    if (!t) {
+        tn_named_free(*list);
+        list->at = NULL;
+        list->n = -1;
+        return false;
+    }
+    memcpy(*names, name, (size_t)bytes);
+    (*names)[bytes] = 0;
+    list->at[list->n].name = *names;
+    list->at[list->n++].tensor = tni_move(t->owner, t, 0); /* the list's, whatever scope is open */
+    *names += bytes + 1;
+    return true;
 }
 
 TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name) {

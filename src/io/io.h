@@ -16,6 +16,8 @@ TN_PRIV void tni_io_leave(tni_block *b);
  * in place. */
 TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes);
 TN_PRIV bool tni_host_is_little(void);
+/* Whether all bytes are 0 or 1: any other byte is no bool, and would be an undefined value in C. */
+TN_PRIV bool tni_bools_fit(const void *at, int64_t n);
 
 /* --- memory in place of a file ---------------------------------------------------------------- */
 
@@ -42,6 +44,16 @@ TN_PRIV bool tni_may_lend(const void *at, int dtype);
 /* A tensor over elements at `at`, which were checked; NULL with MEMORY. */
 TN_PRIV tn_tensor *tni_lend(tni_lender *lender, void *at, int dtype, int ndim, const int64_t *size);
 
+/* --- lists of tensors ------------------------------------------------------------------------- */
+
+/* An owned list with room for n tensors, whose names have so many bytes with their NULs; *names is
+ * where the first will stand. False with an error, and n is -1. */
+TN_PRIV bool tni_named_begin(tn_named_list *list, int64_t n, int64_t name_bytes, char **names);
+/* Appends t, new, with a copy of a name of so many bytes. t is NULL after an error: then the list
+ * is freed, n is -1, and the result is false. */
+TN_PRIV bool tni_named_add(tn_named_list *list, char **names, const void *name, int64_t bytes,
+                           tn_tensor *t);
+
 /* --- formats ---------------------------------------------------------------------------------- */
 
 /* A safetensors file, or memory if that is not NULL: all its tensors. n = -1 with an error. */
@@ -57,17 +69,34 @@ typedef struct tni_saving {
 } tni_saving;
 /* Writes the file, or new memory if `memory` is not NULL. */
 TN_PRIV bool tni_safetensors_save(const tni_saving *s, const char *path, tn_bytes *memory);
-/* f over new memory of that length, which a format fills to the last byte; then that memory, or
- * nothing after a failure. Returns ok. */
-TN_PRIV bool tni_memory_begin_save(tni_block *b, tni_file *f, int64_t bytes, tn_bytes *memory);
-TN_PRIV bool tni_memory_end_save(tni_file *f, bool ok, tn_bytes *memory);
+/* f is a new file at path or, if `memory` is not NULL, new memory of that length, which a format
+ * fills to the last byte; then the file or that memory, or nothing after a failure. Returns ok. */
+TN_PRIV bool tni_save_begin(tni_block *b, tni_file *f, const char *path, int64_t bytes,
+                            tn_bytes *memory);
+TN_PRIV bool tni_save_end(tni_file *f, bool ok, tn_bytes *memory);
+/* Whether a text is there and UTF-8. */
+TN_PRIV bool tni_text_fits(const char *text);
+/* Whether no two of the names, none of them NULL, are the same; else an error that names one. */
+TN_PRIV bool tni_names_differ(const tni_saving *s);
 /* Row-major little-endian elements of t, of any strides. */
 TN_PRIV bool tni_file_write_tensor(tni_file *f, const tn_tensor *t);
+
+/* A .npy file that reaches from f's place to its end, as a new tensor; NULL with an error. */
+TN_PRIV tn_tensor *tni_npy_read(tni_file *f);
+/* Bytes of the .npy file of t, which has been checked; -1 with an error if it cannot be one. */
+TN_PRIV int64_t tni_npy_bytes(tni_block *b, const tn_tensor *t, const char *name);
+TN_PRIV bool tni_npy_write(tni_file *f, const tn_tensor *t);
+/* Fills `room` bytes from a stream of deflate (RFC 1951); false if it is damaged or has another
+ * length. */
+TN_PRIV bool tni_inflate(const uint8_t *from, int64_t bytes, uint8_t *to, int64_t room);
 
 /* Of safetensors files: the largest header, the format's own limit; bytes of a buffer on the stack
  * through which files are read and written. */
 enum { TNI_SAFE_HEADER_MAX = 100000000, TNI_SAFE_CHUNK = 4096 };
 
+/* A whole file, with a NUL behind it, to be given back by tni_put(b, b, at, *bytes + 1); NULL with
+ * an error. */
+TN_PRIV char *tni_file_whole(tni_block *b, const char *path, int64_t *bytes);
 /* Reads and drops bytes. */
 TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes);
 

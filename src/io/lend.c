@@ -75,7 +75,9 @@ TN_PRIV tn_tensor *tni_lend(tni_lender *l, void *at, int dtype, int ndim, const 
 
 /* --- saving ----------------------------------------------------------------------------------- */
 
-TN_PRIV bool tni_memory_begin_save(tni_block *b, tni_file *f, int64_t bytes, tn_bytes *memory) {
+TN_PRIV bool tni_save_begin(tni_block *b, tni_file *f, const char *path, int64_t bytes,
+                            tn_bytes *memory) {
+    if (!memory) return tni_file_create(b, f, path);
     memory->at = tni_get_apart(b->context, bytes);
     if (!memory->at) return tni_memory_error(b, bytes);
     memory->n = (size_t)bytes;
@@ -83,9 +85,11 @@ TN_PRIV bool tni_memory_begin_save(tni_block *b, tni_file *f, int64_t bytes, tn_
     return true;
 }
 
-TN_PRIV bool tni_memory_end_save(tni_file *f, bool ok, tn_bytes *memory) {
+TN_PRIV bool tni_save_end(tni_file *f, bool ok, tn_bytes *memory) {
+    if (!memory) ok = ok && tni_file_commit(f);
+    /* Closing without commit drops the temporary file. */
     tni_file_close(f);
-    if (ok) return true;
+    if (ok || !memory) return ok;
     tni_put_apart(memory->at);
     memory->at = NULL;
     memory->n = 0;

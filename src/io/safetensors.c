@@ -396,13 +396,6 @@ static bool safe_seek(tn_safetensors *f, int64_t at) {
     return hash == f->hash ? tni_file_skip(&f->file, at) : safe_changed(f);
 }
 
-/* Whether all bytes are 0 or 1: any other byte is no bool, and would be an undefined value in C. */
-static bool safe_bools_fit(const uint8_t *at, int64_t n) {
-    uint8_t more = 0;
-    for (int64_t i = 0; i < n; i++) more |= at[i];
-    return more <= 1;
-}
-
 /* A new tensor of the bytes of an entry. */
 static tn_tensor *safe_read_new(tn_safetensors *f, const safe_info *info) {
     const int64_t bytes = info->offset[1] - info->offset[0];
@@ -435,8 +428,7 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
         t = tni_lend(f->memory.lender, at, info.dtype, info.ndim, info.size);
     else
         t = safe_read_new(f, &info);
-    if (!t || info.dtype != TN_BOOL || safe_bools_fit((const uint8_t *)t->storage->data, bytes))
-        return t;
+    if (!t || info.dtype != TN_BOOL || tni_bools_fit(t->storage->data, bytes)) return t;
     safe_bad_data(f, info.offset[0], "a BOOL tensor contains bytes other than 0 and 1");
     tni_drop(f->owner, t);
     return NULL;
@@ -469,43 +461,16 @@ TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetenso
     return t;
 }
 
-/* One block for entries and names, which tn_named_free frees whole. */
-static bool safe_list_room(tn_safetensors *f, tn_named_list *list, char **names) {
-    int64_t bytes;
-    if (!tni_bytes(f->n, (int64_t)sizeof *list->at, &bytes)) return false;
-    for (int64_t i = 0; i < f->n; i++) bytes += (int64_t)strlen(f->header + f->entry[i]) + 1;
-    list->bytes = bytes;
-    list->at = (tn_named *)tn_alloc((size_t)bytes);
-    *names = list->at ? (char *)(list->at + f->n) : NULL;
-    return list->at != NULL;
-}
-
 /* All tensors, owned by the list; n = -1 with an error. */
-static tn_named_list safe_load(tn_safetensors *f) {
-    tn_named_list list = {NULL, 0, 0, true};
+static void safe_load(tn_safetensors *f, tn_named_list *list) {
+    int64_t bytes = 0;
     char *names;
-    if (f->n == 0) return list;
-    if (!safe_list_room(f, &list, &names)) {
-        list.n = -1;
-        return list;
-    }
+    for (int64_t i = 0; i < f->n; i++) bytes += (int64_t)strlen(f->header + f->entry[i]) + 1;
+    if (!tni_named_begin(list, f->n, bytes, &names)) return;
     for (int64_t i = 0; i < f->n; i++) {
-        size_t n = strlen(f->header + f->entry[i]) + 1;
-        tn_tensor *t = safe_read(f, i);
-        if (!t) {
-            /* Frees the tensors read so far. */
-            tn_named_free(list);
-            list.at = NULL;
-            list.n = -1;
-            break;
-        }
-        memcpy(names, f->header + f->entry[i], n);
-        list.at[i].name = names;
-        list.at[i].tensor = tni_move(t->owner, t, 0); /* the list's, whatever scope is open */
-        list.n = i + 1;
-        names += n;
+        const char *name = f->header + f->entry[i];
+        if (!tni_named_add(list, &names, name, (int64_t)strlen(name), safe_read(f, i))) return;
     }
-    return list;
 }
 
 TN_PRIV tn_named_list tni_safetensors_load(tni_block *b, const char *path,
@@ -513,7 +478,7 @@ TN_PRIV tn_named_list tni_safetensors_load(tni_block *b, const char *path,
     tn_named_list list = {NULL, -1, 0, true};
     tn_safetensors *f = safe_open(b, path, memory);
     if (f) {
-        list = safe_load(f);
+        safe_load(f, &list);
         safe_close(f);
     }
     return list;

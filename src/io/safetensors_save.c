@@ -83,8 +83,7 @@ static void safe_put_header(safe_writer *w, const tni_saving *p) {
     while (w->n % 8) safe_put_text(w, " ");
 }
 
-/* Whether a text is there and UTF-8. */
-static bool safe_text_fits(const char *text) {
+TN_PRIV bool tni_text_fits(const char *text) {
     for (int n; text && *text; text += n)
         if ((n = tni_utf8(text)) == 0) return false;
     return text != NULL;
@@ -95,7 +94,7 @@ static int safe_compare_names(const void *a, const void *b) {
 }
 
 /* Sorts pointers to the names, so that equal ones are neighbours. */
-static bool safe_names_differ(const tni_saving *p) {
+TN_PRIV bool tni_names_differ(const tni_saving *p) {
     int64_t bytes, i = 1;
     const char **names;
     if (p->n < 2) return true;
@@ -118,12 +117,12 @@ static bool safe_check_plan(const tni_saving *p, int64_t *data_bytes) {
     if (p->n < 0 || p->nnotes < 0 || (p->n && !p->at) || (p->nnotes && !p->notes))
         return tni_error(p->b, TN_INVALID, "expected a list of tensors");
     for (int64_t i = 0; i < p->nnotes; i++)
-        if (!safe_text_fits(p->notes[i].key) || !safe_text_fits(p->notes[i].value))
+        if (!tni_text_fits(p->notes[i].key) || !tni_text_fits(p->notes[i].value))
             return tni_error(p->b, TN_INVALID, "note %lld is NULL or not UTF-8", (long long)i);
     /* Each tensor: a name, a dtype that the format has, and data that lies here. */
     for (int64_t i = 0; i < p->n; i++) {
         const tn_tensor *t = p->at[i].tensor;
-        if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
+        if (!tni_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
             return tni_error(p->b, TN_INVALID,
                              "the name of tensor %lld is NULL, not UTF-8, or __metadata__",
                              (long long)i);
@@ -139,7 +138,7 @@ static bool safe_check_plan(const tni_saving *p, int64_t *data_bytes) {
         if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes))
             return tni_memory_error(p->b, INT64_MAX);
     }
-    return safe_names_differ(p);
+    return tni_names_differ(p);
 }
 
 /* Row-major elements of t through a small buffer. */
@@ -147,7 +146,7 @@ static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
     char chunk[TNI_SAFE_CHUNK];
     int64_t each = tni_dtype_size(t), room = TNI_SAFE_CHUNK / each, used = 0,
             index[TN_MAX_DIMS] = {0};
-    int64_t swap = t->dtype == TN_C64 ? 4 : each;
+    int64_t swap = tni_dtype((int)tni_real_of(t->dtype))->bytes;
     const char *base = tni_bytes_at(t);
     for (int64_t i = 0; i < t->numel; i++) {
         int64_t at = 0;
@@ -186,45 +185,25 @@ static bool safe_write_all(const tni_saving *p, tni_file *f, const char *header,
     return ok;
 }
 
-/* Into a temporary file, which takes path's place once it is whole. */
-static bool safe_write_file(const tni_saving *p, const char *path, const char *header,
-                            int64_t bytes) {
-    tni_file f;
-    bool ok;
-    if (!tni_file_create(p->b, &f, path)) return false;
-    ok = safe_write_all(p, &f, header, bytes) && tni_file_commit(&f);
-    /* Closing without commit drops the temporary file. */
-    tni_file_close(&f);
-    return ok;
-}
-
-/* Into new memory of exactly this length. */
-static bool safe_write_memory(const tni_saving *p, tn_bytes *memory, const char *header,
-                              int64_t bytes, int64_t data_bytes) {
-    tni_file f;
-    int64_t all;
-    if (!tni_add(8 + bytes, data_bytes, &all)) return tni_memory_error(p->b, INT64_MAX);
-    if (!tni_memory_begin_save(p->b, &f, all, memory)) return false;
-    return tni_memory_end_save(&f, safe_write_all(p, &f, header, bytes), memory);
-}
-
 /* The header is written twice: to count its bytes, then into memory of that size. */
 TN_PRIV bool tni_safetensors_save(const tni_saving *p, const char *path, tn_bytes *memory) {
     safe_writer w = {NULL, 0};
-    int64_t data_bytes, bytes;
+    int64_t data_bytes, bytes, all;
     bool ok;
+    tni_file f;
     if (!safe_check_plan(p, &data_bytes)) return false;
     /* First with no memory, for the length. */
     safe_put_header(&w, p);
     bytes = w.n;
     if (bytes > TNI_SAFE_HEADER_MAX)
         return tni_error(p->b, TN_INVALID, "the names need a header of more than 100 MB");
+    if (!tni_add(8 + bytes, data_bytes, &all)) return tni_memory_error(p->b, INT64_MAX);
     w.at = (char *)tni_need(p->b, bytes);
     if (!w.at) return false;
     w.n = 0;
     safe_put_header(&w, p);
-    ok = memory ? safe_write_memory(p, memory, w.at, bytes, data_bytes)
-                : safe_write_file(p, path, w.at, bytes);
+    ok = tni_save_begin(p->b, &f, path, all, memory) &&
+         tni_save_end(&f, safe_write_all(p, &f, w.at, bytes), memory);
     tni_put(p->b, p->b, w.at, bytes);
     return ok;
 }

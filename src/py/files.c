@@ -1,4 +1,5 @@
-/* files.c - memory of tensors as bytes for readers and writers in Python; safetensors.
+/* files.c - memory of tensors as bytes for readers and writers in Python; safetensors and NumPy's
+ * files.
  *
  * A file's tensors are read straight into the memory of new tensors, and written straight from it:
  * no copy lies in between. */
@@ -129,63 +130,52 @@ static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *no
     return true;
 }
 
+/* What is to be written of dictionaries, metadata NULL or one; false with an exception. In any case
+ * it is given back by py_files_save_end. */
+static bool py_files_save_begin(py_files_save *s, PyObject *tensors, PyObject *notes) {
+    memset(s, 0, sizeof *s);
+    if (notes && !PyDict_Check(notes))
+        return PyErr_Format(PyExc_TypeError, "metadata: expected a dict of str"), false;
+    s->at = (tn_named *)py_get((size_t)PyDict_Size(tensors) + 1, sizeof *s->at);
+    s->note = (tn_note *)py_get(notes ? (size_t)PyDict_Size(notes) + 1 : 1, sizeof *s->note);
+    s->kept = PyList_New(0);
+    if (s->at && s->note && s->kept) return py_files_save_fill(s, tensors, notes);
+    return PyErr_NoMemory(), false;
+}
+static void py_files_save_end(py_files_save *s) {
+    for (Py_ssize_t i = 0; i < s->n; i++) tn_release(s->at[i].tensor);
+    py_give(s->at);
+    py_give(s->note);
+    Py_XDECREF(s->kept);
+}
+
 /* _safetensors_save(path, tensors, notes) */
 static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
-    const char *path;
-    PyObject *tensors, *notes, *path_of;
+    PyObject *tensors, *notes, *path;
     py_files_save s;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O&O!O", PyUnicode_FSConverter, &path_of, &PyDict_Type, &tensors,
+    if (!PyArg_ParseTuple(args, "O&O!O", PyUnicode_FSConverter, &path, &PyDict_Type, &tensors,
                           &notes))
         return NULL;
-    memset(&s, 0, sizeof s);
-    /* path_of is a bytes object, which keeps the text */
-    path = PyBytes_AsString(path_of);
-    if (notes != Py_None && !PyDict_Check(notes)) {
-        Py_DECREF(path_of);
-        return PyErr_Format(PyExc_TypeError, "metadata: expected a dict of str");
-    }
-    s.at = (tn_named *)py_get((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
-    s.note =
-        (tn_note *)py_get(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
-    s.kept = PyList_New(0);
-    bool ok = false;
-    if (!s.at || !s.note || !s.kept) {
-        PyErr_NoMemory();
-    } else if (py_files_save_fill(&s, tensors, notes == Py_None ? NULL : notes)) {
+    bool ok = py_files_save_begin(&s, tensors, notes == Py_None ? NULL : notes);
+    if (ok) {
         do {
             py_long l = py_long_begin();
-            ok = tn_safetensors_save_at(NULL, 0, path, s.at, s.n, s.note, s.nnotes);
+            /* a bytes object, which keeps the text */
+            ok = tn_safetensors_save_at(NULL, 0, PyBytes_AsString(path), s.at, s.n, s.note,
+                                        s.nnotes);
             py_long_end(l);
         } while (!ok && py_stopped());
         if (!ok) py_raise();
     }
-    for (Py_ssize_t i = 0; i < s.n; i++) tn_release(s.at[i].tensor);
-    py_give(s.at);
-    py_give(s.note);
-    Py_XDECREF(s.kept);
-    Py_DECREF(path_of);
+    py_files_save_end(&s);
+    Py_DECREF(path);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* _safetensors_load(path): {name: tensor} in the file's order. */
-static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
-    PyObject *path, *all = PyDict_New();
-    tn_named_list list;
-    (void)self;
-    if (!all || !PyUnicode_FSConverter(o, &path)) {
-        Py_XDECREF(all);
-        return NULL;
-    }
-    do {
-        py_long l = py_long_begin();
-        list = tn_safetensors_load_at(NULL, 0, PyBytes_AsString(path));
-        py_long_end(l);
-    } while (list.n < 0 && py_stopped());
-    if (list.n < 0) {
-        py_raise();
-        Py_CLEAR(all);
-    }
+/* {name: tensor} of a list, which is freed; after an error its exception. */
+static PyObject *py_files_dict(tn_named_list list) {
+    PyObject *all = list.n < 0 ? py_raise() : PyDict_New();
     for (int64_t i = 0; all && i < list.n; i++) {
         /* the list has a count, the wrapper gets its own */
         PyObject *one = py_wrap_borrowed(list.at[i].tensor);
@@ -193,8 +183,22 @@ static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
         Py_XDECREF(one);
     }
     tn_named_free(list);
-    Py_DECREF(path);
     return all;
+}
+
+/* _safetensors_load(path): {name: tensor} in the file's order. */
+static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
+    PyObject *path;
+    tn_named_list list;
+    (void)self;
+    if (!PyUnicode_FSConverter(o, &path)) return NULL;
+    do {
+        py_long l = py_long_begin();
+        list = tn_safetensors_load_at(NULL, 0, PyBytes_AsString(path));
+        py_long_end(l);
+    } while (list.n < 0 && py_stopped());
+    Py_DECREF(path);
+    return py_files_dict(list);
 }
 
 /* --- an open file ----------------------------------------------------------------------------- */
@@ -245,6 +249,119 @@ static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
     return t ? py_wrap(tn_take(t)) : py_raise();
 }
 
+/* --- NumPy's files ---------------------------------------------------------------------------- */
+
+/* A file to read: bytes in memory, or a path. */
+typedef struct py_files_source {
+    PyObject *path; /* bytes; NULL: a buffer */
+    Py_buffer buffer;
+} py_files_source;
+
+static bool py_files_source_begin(py_files_source *s, PyObject *o) {
+    s->path = NULL;
+    if (PyObject_CheckBuffer(o)) return PyObject_GetBuffer(o, &s->buffer, PyBUF_SIMPLE) == 0;
+    return PyUnicode_FSConverter(o, &s->path) != 0;
+}
+static void py_files_source_end(py_files_source *s) {
+    if (s->path)
+        Py_DECREF(s->path);
+    else
+        PyBuffer_Release(&s->buffer);
+}
+
+/* _npy_load(path or buffer): a tensor. */
+static PyObject *py_files_npy_load(PyObject *self, PyObject *o) {
+    py_files_source s;
+    tn_tensor *t;
+    (void)self;
+    if (!py_files_source_begin(&s, o)) return NULL;
+    do {
+        py_long l = py_long_begin();
+        t = s.path ? tn_load_npy_at(NULL, 0, PyBytes_AsString(s.path))
+                   : tn_load_npy_memory_at(NULL, 0, s.buffer.buf, (size_t)s.buffer.len);
+        py_long_end(l);
+    } while (!t && py_stopped());
+    py_files_source_end(&s);
+    return t ? py_wrap(tn_take(t)) : py_raise();
+}
+
+/* _npz_load(path or buffer): {name: tensor} in the file's order. */
+static PyObject *py_files_npz_load(PyObject *self, PyObject *o) {
+    py_files_source s;
+    tn_named_list list;
+    (void)self;
+    if (!py_files_source_begin(&s, o)) return NULL;
+    do {
+        py_long l = py_long_begin();
+        list = s.path ? tn_load_npz_at(NULL, 0, PyBytes_AsString(s.path))
+                      : tn_load_npz_memory_at(NULL, 0, s.buffer.buf, (size_t)s.buffer.len);
+        py_long_end(l);
+    } while (list.n < 0 && py_stopped());
+    py_files_source_end(&s);
+    return py_files_dict(list);
+}
+
+/* What a saving function returns: None where ok, bytes where it wrote memory. */
+static PyObject *py_files_saved(bool ok, tn_bytes bytes) {
+    PyObject *r = NULL;
+    if (bytes.at)
+        r = PyBytes_FromStringAndSize((const char *)bytes.at, (Py_ssize_t)bytes.n);
+    else if (ok)
+        r = Py_NewRef(Py_None);
+    else
+        py_raise();
+    tn_bytes_free(bytes);
+    return r;
+}
+
+/* _npy_save(path or None, tensor): None; bytes without a path. */
+static PyObject *py_files_npy_save(PyObject *self, PyObject *args) {
+    PyObject *to, *o, *path = NULL;
+    tn_bytes bytes = {NULL, 0};
+    bool ok = false;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &to, &o)) return NULL;
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected a Tensor");
+    if (to != Py_None && !PyUnicode_FSConverter(to, &path)) return NULL;
+    /* held, as the GIL is released while it is written */
+    tn_tensor *t = tn_retain(py_of(o));
+    do {
+        py_long l = py_long_begin();
+        if (path)
+            ok = tn_save_npy_at(NULL, 0, PyBytes_AsString(path), t);
+        else
+            bytes = tn_save_npy_memory_at(NULL, 0, t);
+        py_long_end(l);
+    } while (!ok && !bytes.at && py_stopped());
+    tn_release(t);
+    Py_XDECREF(path);
+    return py_files_saved(ok, bytes);
+}
+
+/* _npz_save(path or None, {name: tensor}): None; bytes without a path. */
+static PyObject *py_files_npz_save(PyObject *self, PyObject *args) {
+    PyObject *to, *tensors, *path = NULL;
+    tn_bytes bytes = {NULL, 0};
+    bool ok = false;
+    py_files_save s;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO!", &to, &PyDict_Type, &tensors)) return NULL;
+    if (to != Py_None && !PyUnicode_FSConverter(to, &path)) return NULL;
+    const bool filled = py_files_save_begin(&s, tensors, NULL);
+    do {
+        if (!filled) break;
+        py_long l = py_long_begin();
+        if (path)
+            ok = tn_save_npz_at(NULL, 0, PyBytes_AsString(path), s.at, s.n);
+        else
+            bytes = tn_save_npz_memory_at(NULL, 0, s.at, s.n);
+        py_long_end(l);
+    } while (!ok && !bytes.at && py_stopped());
+    py_files_save_end(&s);
+    Py_XDECREF(path);
+    return filled ? py_files_saved(ok, bytes) : NULL;
+}
+
 /* --- a profile -------------------------------------------------------------------------------- */
 
 /* _profile_begin(): calls are recorded from now on. */
@@ -273,6 +390,10 @@ static PyMethodDef py_files_functions[] = {
     {"_safetensors_load", py_files_safe_load, METH_O, NULL},
     {"_safetensors_open", py_files_safe_open, METH_O, NULL},
     {"_safetensors_names", py_files_safe_names, METH_O, NULL},
+    {"_npy_load", py_files_npy_load, METH_O, NULL},
+    {"_npy_save", py_files_npy_save, METH_VARARGS, NULL},
+    {"_npz_load", py_files_npz_load, METH_O, NULL},
+    {"_npz_save", py_files_npz_save, METH_VARARGS, NULL},
     {"_safetensors_get", py_files_safe_get, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -96,6 +96,18 @@ static bool tensor(tn_tensor *t) {
     return t != NULL;
 }
 static bool load_idx(void) { return tensor(tn_load_idx(name)); }
+static bool save_npy(void) { return tn_save_npy(name, tn_module_tensor(w.net, "0.weight")); }
+static bool load_npy(void) { return tensor(tn_load_npy(name)); }
+static bool save_npz(void) {
+    tn_named one = {"weight", tn_module_tensor(w.net, "0.weight")};
+    return tn_save_npz(name, &one, 1);
+}
+static bool load_npz(void) {
+    tn_named_list l = tn_load_npz(name);
+    const bool ok = l.n >= 0;
+    tn_named_free(l);
+    return ok;
+}
 static bool load_bytes(void) { return tensor(tn_load_bytes(name)); }
 static bool load_set(void) {
     tn_dataset *d = tn_dataset_idx(name, name, 0, 1);
@@ -120,6 +132,10 @@ static const struct job {
     {"tn_module_load_file", load_module, save_module},
     {"tn_checkpoint_load", load_checkpoint, save_checkpoint},
     {"tn_load_idx", load_idx, NULL},
+    {"tn_save_npy", save_npy, save_npy},
+    {"tn_load_npy", load_npy, save_npy},
+    {"tn_save_npz", save_npz, save_npz},
+    {"tn_load_npz", load_npz, save_npz},
     {"tn_load_bytes", load_bytes, NULL},
     {"tn_dataset_idx", load_set, NULL},
     {"tn_file_exists", exists, save_tensors},

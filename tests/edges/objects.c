@@ -20,8 +20,8 @@ static char file[] = "/tmp/tn_objects.XXXXXX";
 
 /* What a maker leaves for after its scope. */
 typedef struct thing {
-    tn_tensor *t[4];
-    uint64_t hash[4];
+    tn_tensor *t[5];
+    uint64_t hash[5];
     tn_module *m;
     tn_optimizer *o;
     tn_schedule *s;
@@ -46,10 +46,10 @@ static tn_tensor *counting(int64_t rows, int64_t columns) {
     return tn_clone(tn_reshape(tn_arange(rows * columns, .dtype = TN_F32), TN_DIMS(rows, columns)));
 }
 static void stamp(thing *a) {
-    for (int k = 0; k < 4; k++) a->hash[k] = api_hash(a->t[k]);
+    for (int k = 0; k < 5; k++) a->hash[k] = api_hash(a->t[k]);
 }
 static void stands(const thing *a) {
-    for (int k = 0; k < 4; k++) CHECK(api_hash(a->t[k]) == a->hash[k]);
+    for (int k = 0; k < 5; k++) CHECK(api_hash(a->t[k]) == a->hash[k]);
 }
 static uint64_t list_hash(tn_named_list l) {
     uint64_t h = 1;

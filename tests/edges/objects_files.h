@@ -17,6 +17,11 @@ static void make_files(thing *a) {
     CHECK(f && fwrite(idx, 1, sizeof idx, f) == sizeof idx && fclose(f) == 0);
     a->t[2] = tn_take(tn_load_idx(file));
     CHECK(!tn_dataset_idx(file, file, 0, 1) && tn_error_take(NULL)); /* labels have one dimension */
+    CHECK(tn_save_npy(file, a->t[0]));
+    a->t[4] = tn_take(tn_load_npy(file));
+    one.tensor = a->t[0];
+    CHECK(tn_save_npz(file, &one, 1));
+    tn_named_free(tn_load_npz(file));
 }
 static void end_files(thing *a) {
     stands(a);
@@ -26,12 +31,13 @@ static void end_files(thing *a) {
     tn_named_free(a->list);
     tn_safetensors_close(a->f);
     for (int k = 0; k < 3; k++) tn_free(a->t[k]);
+    tn_free(a->t[4]);
 }
 /* Files in memory: tensors that were copied from one stay when its bytes are freed. */
 static void make_memory(thing *a) {
     tn_named one = {"x", NULL};
     tn_module *other = tn_nn_linear(2, 3);
-    tn_bytes saved, parts, state;
+    tn_bytes saved, parts, state, npy, npz;
     tn_safetensors *f;
     tn_state s;
     one.tensor = counting(2, 2);
@@ -41,6 +47,11 @@ static void make_memory(thing *a) {
     f = tn_safetensors_open_memory(saved.at, saved.n);
     a->t[0] = tn_take(tn_safetensors_get(f, "x"));
     a->t[1] = a->list.n ? a->list.at[0].tensor : NULL;
+    npy = tn_save_npy_memory(one.tensor);
+    npz = tn_save_npz_memory(&one, 1);
+    a->t[4] = tn_take(tn_load_npy_memory(npy.at, npy.n));
+    tn_named_free(tn_load_npz_memory(npz.at, npz.n));
+    tn_bytes_free(npy), tn_bytes_free(npz);
     tn_safetensors_close(f);
     tn_bytes_free(saved);
     a->m = tn_nn_linear(2, 3);
@@ -61,6 +72,7 @@ static void end_memory(thing *a) {
     CHECK(tn_numel(a->t[0]) == 4 && a->list.n == 1 && tn_numel(a->t[2]) == 6);
     tn_named_free(a->list);
     tn_free(a->t[0]);
+    tn_free(a->t[4]);
     tn_module_free(a->m);
 }
 

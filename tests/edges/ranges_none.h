@@ -117,9 +117,14 @@ static bool files_in_memory(int64_t v) {
     tn_module *other = tn_nn_linear(3, 2);
     tn_state s;
     tn_bytes saved = tn_save_memory(&one, 1), parts = tn_module_save_memory(model), state;
-    tn_named_list l = tn_load_memory(saved.at, saved.n);
+    tn_bytes npy = tn_save_npy_memory(x), npz = tn_save_npz_memory(&one, 1);
+    tn_named_list l = tn_load_memory(saved.at, saved.n), z = tn_load_npz_memory(npz.at, npz.n);
     tn_safetensors *f = tn_safetensors_open_memory(saved.at, saved.n);
-    bool ok = f && l.n == 1 && tensor(tn_safetensors_get(f, "x"));
+    bool ok = f && l.n == 1 && z.n == 1 && tensor(tn_safetensors_get(f, "x"));
+    ok = ok && tensor(tn_load_npy_memory(npy.at, npy.n)) && tn_save_npy("/dev/null", x);
+    ok = ok && tn_save_npz("/dev/null", &one, 1);
+    tn_named_free(z);
+    tn_bytes_free(npy), tn_bytes_free(npz);
     (void)v;
     memset(&s, 0, sizeof s);
     s.model = model;

@@ -7,7 +7,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/fuzz
-formats="safetensors checkpoint idx schema module call"
+formats="safetensors checkpoint idx numpy schema module call"
 . tests/shared.sh
 flags="-std=gnu99 -O1 -g -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion"
 passed=0 failed=0 files=0 inputs=0
@@ -45,7 +45,7 @@ done
 times=1
 [ -z "${TN_FULL:-}" ] || times=15
 [ -z "${TN_QUICK:-}" ] || times=0
-runs="safetensors=30000 checkpoint=3000 idx=300000 schema=100000 module=30000 call=30000" # some 5 s each, the corpus included
+runs="safetensors=30000 checkpoint=3000 idx=300000 numpy=100000 schema=100000 module=30000 call=30000" # some 5 s each, the corpus included
 seed=$(printf %d "0x$(printf %s "$TN_SEED" | tr -dc 0-9a-f | cut -c1-7)")
 printf '#include <stddef.h>\n#include <stdint.h>\n
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return d && n ? 0 : 0; }\n' > "$out/probe.c"
