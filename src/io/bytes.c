@@ -49,11 +49,15 @@ TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
 }
 
 TN_PRIV char *tni_file_whole(tni_block *b, const char *path, int64_t *bytes) {
-    char *at;
+    char *at = NULL;
+    int64_t room;
     tni_file f;
     if (!tni_file_open(b, &f, path)) return NULL;
     *bytes = f.size;
-    at = (char *)tni_need(b, f.size + 1);
+    if (tni_add(f.size, 1, &room))
+        at = (char *)tni_need(b, room);
+    else
+        tni_memory_error(b, INT64_MAX);
     if (at && !tni_file_read(&f, at, *bytes)) {
         tni_put(b, b, at, *bytes + 1);
         at = NULL;
