@@ -6,7 +6,7 @@ computed as COO."""
 
 from . import _C
 from ._C import Tensor
-from ._functions.dtypes import can_cast, result_type
+from ._functions.dtypes import _scalar_type, can_cast, result_type
 from ._sparse import COO, CSC, CSR, LAYOUTS, _Sparse, again, make, parts_of
 
 _CALLS = {}
@@ -23,7 +23,34 @@ def call(func, args, kwargs):
     f = _CALLS.get(name)
     if f is None:
         raise _refused(name, args, kwargs)
-    return f(*args, **kwargs)
+    out = kwargs.get("out")
+    if out is None or name in _OWN_OUT:
+        return f(*args, **kwargs)
+    kwargs = {k: v for k, v in kwargs.items() if k != "out"}
+    return _written(out, call(func, args, kwargs), name)
+
+
+_OWN_OUT = ("hspmm", "sspaddmm", "sampled_addmm")
+
+
+def _written(out, result, name):
+    """The result in out=, which is as sparse as it is."""
+    if isinstance(out, _Sparse) != isinstance(result, _Sparse):
+        raise RuntimeError(f"{name}(): the result has layout {result.layout}, but out= has layout "
+                           f"{out.layout}")  # fmt: skip
+    if isinstance(out, _Sparse):
+        return _become(out, _castable(result, out))
+    from ._functions._out import written
+
+    return written(out, result, name)
+
+
+def _castable(result, to):
+    """result, which can be written into a tensor of to's dtype."""
+    if not can_cast(result.dtype, to.dtype):
+        raise RuntimeError(f"result type {_scalar_type(result.dtype)} can't be cast to the desired "
+                           f"output type {_scalar_type(to.dtype)}")  # fmt: skip
+    return result
 
 
 def _refused(name, args, kwargs):
@@ -374,26 +401,6 @@ def _is_nonzero(self):
     return bool(self)
 
 
-@_call("zeros_like", "empty_like")
-def _zeros_like(self, *, dtype=None, layout=None, device=None, requires_grad=False,
-                pin_memory=False, memory_format=None):  # fmt: skip
-    if memory_format is not None:
-        raise RuntimeError("memory format option is only supported by strided tensors")
-    if layout is _C.strided:
-        return _C.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device,
-                        requires_grad=requires_grad)  # fmt: skip
-    return _none(self, dtype, device).requires_grad_(requires_grad)
-
-
-@_call("new_zeros", "new_empty")
-def _new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=None,
-               pin_memory=False):  # fmt: skip
-    size = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-    indices = _C.zeros((len(size), 0), dtype=_C.int64, device=device or self.device)
-    values = _C.zeros(0, dtype=dtype or self.dtype, device=device or self.device)
-    return make(COO, (indices, values), size, True).requires_grad_(requires_grad)
-
-
 def _none(t, dtype=None, device=None):
     """No elements, of t's layout and shape."""
     number, device = _C._sparse_layout(t), device or t.device
@@ -460,15 +467,16 @@ def _elementwise():
     for name in _LINEAR + _ZERO:
         linear = name in _LINEAR
 
-        def f(self, *args, _name=name, _linear=linear, out=None, **kwargs):
-            _no_out(_name, out)
+        def f(self, *args, _name=name, _linear=linear, **kwargs):
             kwargs.pop("inplace", None)
             t = self if _linear or _C._sparse_layout(self) != COO else _coalesced(self)
             own = getattr(Tensor, _name, None) or getattr(_C, _name)
             return again(t, own(t._elements(), *args, **kwargs), _title(_name))
 
         _CALLS[name] = f
-        _CALLS[name + "_"] = lambda self, *a, _f=f, **kw: _become(self, _f(self, *a, **kw))
+        _CALLS[name + "_"] = lambda self, *a, _f=f, **kw: _become(
+            self, _castable(_f(self, *a, **kw), self)
+        )
     _CALLS["__neg__"] = _CALLS["neg"]
     _CALLS["__abs__"] = _CALLS["abs"]
     _CALLS["__pos__"] = _CALLS["positive"]
@@ -647,9 +655,8 @@ def _radd(self, other):
 
 
 @_call("add", "__add__")
-def add(input, other, *, alpha=1, out=None):
+def add(input, other, *, alpha=1):
     """Sparse and sparse, or dense and sparse."""
-    _no_out("add", out)
     if isinstance(input, _Sparse) and isinstance(other, _Sparse):
         return _added(input, other, alpha, "AddBackward0")
     if isinstance(input, Tensor) and not isinstance(input, _Sparse):
@@ -658,8 +665,7 @@ def add(input, other, *, alpha=1, out=None):
 
 
 @_call("sub", "subtract", "__sub__")
-def _sub(input, other, *, alpha=1, out=None):
-    _no_out("sub", out)
+def _sub(input, other, *, alpha=1):
     if isinstance(input, _Sparse) and isinstance(other, _Sparse):
         return _added(input, other, -alpha, "SubBackward0")
     return add(input, other, alpha=-alpha)
@@ -707,9 +713,8 @@ def _is_number(x):
 
 
 @_call("mul", "multiply", "__mul__", "__rmul__")
-def mul(input, other, *, out=None):
+def mul(input, other):
     """By a number, elements by elements of a sparse or a dense tensor."""
-    _no_out("mul", out)
     if not isinstance(input, _Sparse):
         input, other = other, input
     if _is_number(other):

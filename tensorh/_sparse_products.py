@@ -2,7 +2,7 @@
 table of _sparse_calls."""
 
 from . import _C
-from ._sparse import COO, _Sparse, again, make
+from ._sparse import COO, _Sparse, again, make, nothing, sparse_coo_tensor
 from ._sparse_calls import (
     _as,
     _become,
@@ -11,6 +11,7 @@ from ._sparse_calls import (
     _dims,
     _is_number,
     _no_out,
+    _none,
     _refused,
     _t,
     add,
@@ -23,9 +24,8 @@ from ._sparse_calls import (
 
 
 @_call("div", "divide", "true_divide", "__truediv__")
-def div(input, other, *, rounding_mode=None, out=None):
+def div(input, other, *, rounding_mode=None):
     """By a number."""
-    _no_out("div", out)
     if not isinstance(input, _Sparse) or not _is_number(other):
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor "
                            f"(got shape {list(getattr(other, 'shape', ()))} for divisor)"
@@ -61,9 +61,8 @@ def _inner(name, a, b):
 
 
 @_call("mm", "_sparse_mm")
-def mm(input, mat2, reduce=None, *, out=None):
+def mm(input, mat2, reduce=None):
     """The product of two matrices, of which one or both are sparse."""
-    _no_out("mm", out)
     _inner("mm", input, mat2)
     if reduce is not None:
         return _reduced(input, mat2, reduce)
@@ -158,8 +157,7 @@ def _pca_lowrank(A, q=None, center=True, niter=2):
 
 
 @_call("bmm")
-def _bmm(input, mat2, *, out=None):
-    _no_out("bmm", out)
+def _bmm(input, mat2):
     if not isinstance(input, _Sparse) or isinstance(mat2, _Sparse):
         raise _refused("bmm", (input, mat2), {})
     if input.dim() != 3 or mat2.dim() != 3 or input.dense_dim():
@@ -186,9 +184,8 @@ def _mv(input, vec):
 
 
 @_call("matmul", "__matmul__")
-def matmul(input, other, *, out=None):
+def matmul(input, other):
     """mm or mv."""
-    _no_out("matmul", out)
     if input.dim() == 2 and other.dim() == 1 and isinstance(input, _Sparse):
         return _mv(input, other)
     if input.dim() == 1 and other.dim() == 2 and isinstance(other, _Sparse):
@@ -214,9 +211,8 @@ def _linear(input, weight, bias=None):
 
 
 @_call("addmm", "_sparse_addmm")
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta input + alpha mat1 mat2."""
-    _no_out("addmm", out)
     if not isinstance(mat1, _Sparse) and not isinstance(mat2, _Sparse):
         raise _refused("addmm", (input, mat1, mat2), {})
     product = mm(mat1, mat2)
@@ -411,9 +407,8 @@ def _enough(self, keys):
 
 
 @_call("cat", "concat", "concatenate")
-def cat(tensors, dim=0, *, out=None):
+def cat(tensors, dim=0):
     """Sparse tensors one behind the other."""
-    _no_out("cat", out)
     if not all(isinstance(t, _Sparse) for t in tensors):
         raise RuntimeError("Concatenating sparse tensors, but a dense tensor was found")
     all_ = [as_coo(t) for t in tensors]
@@ -446,9 +441,9 @@ def cat(tensors, dim=0, *, out=None):
 
 
 @_call("stack")
-def stack(tensors, dim=0, *, out=None):
+def stack(tensors, dim=0):
     """Sparse tensors side by side in a new dimension."""
-    return cat([_unsqueeze(t, dim) for t in tensors], dim, out=out)
+    return cat([_unsqueeze(t, dim) for t in tensors], dim)
 
 
 @_call("sparse_resize_", "sparse_resize_and_clear_")
@@ -461,3 +456,40 @@ def _lobpcg(*args, **kwargs):
     from ._functions.products import lobpcg
 
     return lobpcg.__wrapped__(*args, **kwargs)
+
+
+# --- new tensors ----------------------------------------------------------------------------------
+
+
+@_call("zeros_like", "empty_like")
+def _zeros_like(self, *, dtype=None, layout=None, device=None, requires_grad=False,
+                pin_memory=False, memory_format=None):  # fmt: skip
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
+    if layout is _C.strided:
+        return _C.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device,
+                        requires_grad=requires_grad)  # fmt: skip
+    return _none(self, dtype, device).requires_grad_(requires_grad)
+
+
+@_call("new_zeros", "new_empty")
+def _new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=None,
+               pin_memory=False):  # fmt: skip
+    size = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    indices = _C.zeros((len(size), 0), dtype=_C.int64, device=device or self.device)
+    values = _C.zeros(0, dtype=dtype or self.dtype, device=device or self.device)
+    return make(COO, (indices, values), size, True).requires_grad_(requires_grad)
+
+
+@_call("new")
+def _new(self, *args, size=None):
+    """A tensor of self's dtype: of sizes, without elements, or of indices and values."""
+    if _C._sparse_layout(self) != COO:
+        raise _refused("new", (self,), {})
+    if not args or isinstance(args[0], (int, tuple)):
+        return nothing(_C.sparse_coo, size or _sizes(args), dtype=self.dtype, device=self.device)
+    return sparse_coo_tensor(*args, dtype=self.dtype, device=self.device)
+
+
+def _sizes(args):
+    return tuple(args[0] if args and not isinstance(args[0], int) else args or (0,))

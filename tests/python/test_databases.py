@@ -67,3 +67,10 @@ def test_differentiable_sgd_without_momentum_keeps_no_state():
     o.param_groups[0]["params"][0].grad = torch.ones(2)
     o.step()
     assert o.state_dict()["state"] == {}
+
+
+def test_sizes_of_recurrent_modules_are_ints():
+    with pytest.raises(TypeError, match="input_size should be of type int, got: str"):
+        torch.nn.GRU("2", 3)
+    with pytest.raises(TypeError, match="hidden_size should be of type int, got: float"):
+        torch.nn.LSTM(2, 3.0)

@@ -612,3 +612,31 @@ def test_zeros_and_empty_take_sparse_layouts(layout):
 def test_old_constructors_of_sparse_tensors_keep_the_dtype_of_values():
     t = torch.sparse.DoubleTensor(torch.tensor([[0, 1]]), torch.tensor([1.0, 2.0]), (2,))
     assert t.dtype == torch.float32
+
+
+def test_out_takes_a_sparse_result():
+    x = torch.tensor([[0.0, -1.0], [2.0, 0.0]]).to_sparse()
+    out = torch.zeros(2, 2, layout=torch.sparse_coo)
+    assert torch.abs(x, out=out) is out and out.to_dense().tolist() == [[0, 1], [2, 0]]
+    torch.mul(x, x, out=out)
+    assert out.to_dense().tolist() == [[0, 1], [4, 0]]
+    dense = torch.zeros(2, 2)
+    torch.mm(x, torch.eye(2), out=dense)
+    assert dense.tolist() == [[0, -1], [2, 0]]
+    with pytest.raises(RuntimeError, match="layout"):
+        torch.abs(x, out=dense)
+
+
+def test_results_that_an_integer_tensor_cannot_hold_are_refused():
+    x = torch.tensor([0, 1]).to_sparse()
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to .* Long"):
+        x.asin_()
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to .* Long"):
+        torch.sin(x, out=torch.zeros(2, dtype=torch.int64, layout=torch.sparse_coo))
+
+
+def test_new_of_a_sparse_tensor_is_sparse():
+    x = torch.tensor([0.0, 2.0], dtype=torch.float64).to_sparse()
+    assert x.new().shape == (0,) and x.new(2, 3).shape == (2, 3)
+    y = x.new(x._indices(), x._values(), (4,))
+    assert y.dtype == torch.float64 and y.to_dense().tolist() == [0, 2, 0, 0]

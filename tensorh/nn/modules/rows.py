@@ -101,9 +101,13 @@ def _init_recurrent(self, *args, **kwargs):
     hidden, proj = given.get("hidden_size"), given.get("proj_size", 0)
     if "proj_size" in kwargs and "proj_size" not in self._options:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-    for name in ("bias", "batch_first"):
-        if not isinstance(given.get(name, True), bool):
-            raise TypeError(f"{name} should be of type bool, got: {type(given[name]).__name__}")
+    for name, kind, default in (
+        ("input_size", int, 0), ("hidden_size", int, 0), ("bias", bool, True),
+        ("batch_first", bool, True),
+    ):  # fmt: skip
+        if not isinstance(given.get(name, default), kind):
+            what = f"{name} should be of type {kind.__name__}"
+            raise TypeError(f"{what}, got: {type(given[name]).__name__}")
     if type(given.get("input_size")) is int and given["input_size"] <= 0:
         raise ValueError("input_size must be greater than zero")
     if type(hidden) is int and hidden <= 0:
