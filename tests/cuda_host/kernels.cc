@@ -223,6 +223,26 @@ static void matrices_by_vectors_have_the_bits(void) {
             }
 }
 
+/* --- closeness -------------------------------------------------------------------------------- */
+
+/* Of elements that are 5 apart: 5 is still close, the number before it is not. */
+static void pairs_as_far_apart_as_atol_are_close(void) {
+    static const tn_dtype dtypes[] = {TN_F32, TN_I64, TN_C64, TN_C128};
+    const int64_t one = 1;
+    for (tn_dtype dtype : dtypes)
+        TN_SCOPE {
+            const bool complex = dtype == TN_C64 || dtype == TN_C128;
+            const tn_scalar far = complex ? tn_complex(3, -4) : tn_int(5);
+            tn_tensor *x = tnp_full(tn_ints_of(&one, 1), far, dtype, TN_CPU),
+                      *y = tnp_zeros_like(x, TN_NO_DTYPE, TN_NO_DEVICE);
+            for (int less = 0; less < 2; less++) {
+                tn_tensor *on = tnp_isclose(up(x), up(y), 0, less ? nextafter(5, 0) : 5, false);
+                double close = -1;
+                CHECK(on && tn_read_f64(on, &close, 1) && close == !less);
+            }
+        }
+}
+
 int main(void) {
     static const check_test tests[] = {
         CHECK_TEST(windows_without_elements_have_the_least_number),
@@ -232,6 +252,7 @@ int main(void) {
         CHECK_TEST(additions_of_many_places_keep_their_order),
         CHECK_TEST(columns_of_any_length_are_reduced),
         CHECK_TEST(matrices_by_vectors_have_the_bits),
+        CHECK_TEST(pairs_as_far_apart_as_atol_are_close),
     };
     char why[200] = "";
     const tn_backend *backend = tn_cuda_backend(why, sizeof why);

@@ -165,6 +165,7 @@ static const struct {
     {"max_pool3d_with_indices", false, "(1,2,2,5,2) [2] padding=[1] dilation=[3,1,3]"},
     /* More lines than a grid of few blocks has threads. */
     {"logcumsumexp", true, "(2,1100) 0"},
+    {"prod", true, "(2,1100):c64 0"},
     /* Sizes in lists that go together. */
     {"as_strided_scatter", true, "(2000) (3,400) [3,400] [400,3] accumulate=True"},
 };

@@ -10,7 +10,9 @@ several times. A fault of a header is compiled in one file that includes it. Eac
 launches kernels of its file: rows, in either of two orders of threads and streams and on larger
 samples (larger.h), then programs. `files` of the folder build/cuda_host/mutants says which those
 are, with their seconds; it is made anew when the program is newer. They must pass without a fault
-first. A fault is caught if a run fails; if it takes more than 8 times the processor's time of the
+first, which also tells what comes to a fault's function: the others are left out. What passes all
+of them is run with the file and memory.cu under ASan, for places that are read without effect. A
+fault is caught if a run fails; if it takes more than 8 times the processor's time of the
 run without it, it hangs, which is caught too, but said; a run that ends for other reasons catches
 nothing. Not counted are faults that do not compile, compile to the same code, or stand in
 equivalent.txt with the reason why nothing can notice them; each of its entries holds for one fault
@@ -97,8 +99,30 @@ FLAGS = [
     '-DTNC_EMULATION="../../tests/cuda_host/emulation.h"',
 ]
 
-NUMBER = """#include <stdlib.h>
+# EMU_REACHED=PATH: a line "LABEL FAULT" for the first fault of each function that runs
+NUMBER = """#include "emulation.h"
+#include <stdlib.h>
+#include <mutex>
 static const int emu_fault_now = getenv("EMU_FAULT") ? atoi(getenv("EMU_FAULT")) : 0;
+static const char *const emu_reached_in = getenv("EMU_REACHED");
+static void emu_reached_at(int fault) {
+    static std::mutex lock;
+    static std::string label;
+    static std::vector<bool> seen;
+    const std::lock_guard<std::mutex> hold(lock);
+    if (label != emu_files().label) seen.clear();
+    label = emu_files().label;
+    if (seen.size() <= (size_t)fault) seen.resize((size_t)fault + 1);
+    if (seen[(size_t)fault]) return;
+    seen[(size_t)fault] = true;
+    FILE *f = fopen(emu_reached_in, "a");
+    if (!f) abort();
+    fprintf(f, "%s %d\\n", label.c_str(), fault);
+    fclose(f);
+}
+static inline void emu_reached(int fault) {
+    if (emu_reached_in) emu_reached_at(fault);
+}
 """
 
 
@@ -162,7 +186,10 @@ def with_faults(path, faults):
         of = [f for f in faults if f.begin == begin]
         way = '\nif (emu_fault_now == {0}) {{\n#line 1 "emu_fault_{0}"\n{1}}} else '
         ways = "".join(way.format(f.number, f.body) for f in of)
-        now = f'{ways}{{\n#line 1 "{path}"\n{text[begin:of[0].end]}}}'
+        for one in of:
+            one.first = of[0].number
+        way = f"\nemu_reached({of[0].number});{ways}"
+        now = f'{way}{{\n#line 1 "{path}"\n{text[begin:of[0].end]}}}'
         now = now if of[0].number else of[0].body
         text = text[:begin] + now + text[of[0].end:]
     # of a kernel in a header several files have copies, of which the program would have one
@@ -294,7 +321,8 @@ def runs_of(path, by_file):
             rows.append("row=" + name)
             left -= seconds
     few = {"larger": rows[: max(len(own), 3)] if own else rows[:: len(rows) // 12 + 1]}
-    return [(n, "rows", few.get(n, rows), order) for n, order in ORDERS.items() if rows] + runs
+    of = [(n, "rows", few.get(n, rows), order) for n, order in ORDERS.items() if rows]
+    return of[:-1] + runs + of[-1:]
 
 
 # --- building and running -----------------------------------------------------------------------
@@ -313,7 +341,7 @@ def first_header():
     subprocess.run(command, check=True)
 
 
-def compiled(user, faults, to):
+def compiled(user, faults, to, flags=()):
     """Assembly of a .cu file in which these faults are, of itself and of headers. Those that do not
     compile are taken out of the list; None: none is left."""
     folder = os.path.join(WORK, stem(user))
@@ -330,7 +358,7 @@ def compiled(user, faults, to):
     made = os.path.join(WORK, stem(user) + to)
     with open(os.path.join(folder, "number.h"), "w") as f:
         f.write(NUMBER)
-    command = [*compiler(), *FLAGS]
+    command = [*compiler(), *FLAGS, *flags]
     if first:
         command += ["-include", os.path.join(WORK, first)]
     if faults and faults[0].number:
@@ -346,15 +374,15 @@ def compiled(user, faults, to):
         if not faults or not faults[0].number:
             print(f"left out, with {user}: {tried.stderr[:2000]}" if not wrong else "", end="")
             return None
-        return compiled(user, faults, to)
+        return compiled(user, faults, to, flags)
     for old in glob.glob(made + ".*"):
         os.remove(old)
     open(made + "." + key.hexdigest(), "w").close()
     return made
 
 
-def linked(made, name):
-    """The program NAME with {file: assembly} in the place of these files."""
+def linked(made, name, to=None, flags=()):
+    """The program NAME with {file: assembly} in the place of these files; to: as a file."""
     kept = [os.path.join(OUT, stem(p) + ".o") for p in glob.glob("src/cuda/*.cu") if p not in made]
     if name == "rows":
         kept += [os.path.join(OUT, n + ".o") for n in ("tested", "rows", "sample")]
@@ -364,9 +392,10 @@ def linked(made, name):
         kept.append(own)
     else:
         kept.append(os.path.join(OUT, name.replace("program_", "", 1) + ".o"))
-    program = os.path.join(WORK, name)
+    program = os.path.join(WORK, to or name)
     libraries = [os.path.join(BUILD, "libtensor.a"), "-lm", "-pthread", "-ldl"]
-    subprocess.run(["g++", *made.values(), *kept, *libraries, "-o", program], check=True)
+    command = ["g++", *flags, *made.values(), *kept, *libraries, "-o", program]
+    subprocess.run(command, check=True)
     return program
 
 
@@ -391,17 +420,23 @@ def run(program, arguments, environment, limit):
     return how, used.ru_utime + used.ru_stime
 
 
+def come(arguments, by):
+    """The rows among the arguments that are of these labels; "-": whatever the row."""
+    return [a for a in arguments if a.replace("row=", "") in by] if "-" not in by else arguments
+
+
 class measure:
     """Faults in one program, and what was seen of it without one."""
 
     def __init__(self):
         self.by_file, self.seconds, self.programs = files_map(), {}, {}
         self.plain, self.made, self.lock = {}, {}, threading.Lock()
+        self.reached = {}
         first_header()
 
     def build(self, by_user):
         """Leaves out faults that do not compile."""
-        self.made, self.programs = {}, {}
+        self.made, self.programs, self.seconds, self.reached = {}, {}, {}, {}
         # headers' faults first: of functions that several files have, the first one counts
         for user in sorted(by_user, key=lambda u: all(f.path == u for f in by_user[u])):
             made = compiled(user, by_user[user], ".s")
@@ -414,26 +449,67 @@ class measure:
                 self.programs[name] = linked(self.made, name)
             return self.programs[name]
 
-    def limit(self, name, program, arguments, environment):
-        key = (name, *arguments)
+    def limit(self, program, arguments, environment):
+        """The seconds of a run with a fault, and {first fault of a function: what comes to it}."""
+        key = (program, *arguments, *environment.items())
         if key not in self.seconds:
-            how, seconds = run(self.program(program), arguments, environment, 600)
+            path = os.path.join(WORK, f"reached.{threading.get_ident()}")
+            open(path, "w").close()
+            how, seconds = run(program, arguments, environment | {"EMU_REACHED": path}, 600)
             if how != "passes":
                 raise RuntimeError(f"without a fault {how}: {program} {' '.join(arguments)}")
-            self.seconds[key] = seconds
-        return max(LEAST, TIMES * self.seconds[key])
+            self.reached[key] = {}
+            for line in open(path):
+                label, number = line.split()
+                self.reached[key].setdefault(int(number), set()).add(label)
+            self.seconds[key] = max(LEAST, TIMES * seconds)
+        return self.seconds[key], self.reached[key]
 
-    def notices(self, user, number):
+    def tried(self, program, arguments, environment, one):
+        """How a run with the fault ends; None: it does not come to its function."""
+        limit, reached = self.limit(program, arguments, environment)
+        by = reached.get(one.first, set())
+        arguments = come(arguments, by)
+        if by:
+            faulty = environment | {"EMU_FAULT": str(one.number)}
+            return run(program, arguments, faulty, limit)[0]
+
+    def notices(self, user, one):
         """(how, in which run): "fails" and "hangs" notice it, "ends" does not."""
         ended = None
         for name, program, arguments, environment in runs_of(user, self.by_file):
-            limit = self.limit(name, program, arguments, environment)
-            faulty = environment | {"EMU_FAULT": str(number)}
-            how, _ = run(self.program(program), arguments, faulty, limit)
+            if name == "larger":
+                arguments = come(arguments, self.by_samples(user, one)) or arguments
+            how = self.tried(self.program(program), arguments, environment, one)
             if how in ("fails", "hangs"):
                 return how, name
             ended = how if how == "ends" else ended or how
         return ended or "is not run", None
+
+    def by_samples(self, user, one):
+        """The rows whose samples come to the fault's function."""
+        for name, program, arguments, environment in runs_of(user, self.by_file):
+            if name == "samples":
+                _, reached = self.limit(self.program(program), arguments, environment)
+                return reached.get(one.first, set())
+        return set()
+
+    def notices_places(self, user, one, faults):
+        """The same of samples under ASan, which memory.cu tells what is no memory. The threads of
+        the other files do not tell it of their stacks, so those of this file do not, either."""
+        own, made = ["-fsanitize=address"], {}
+        made["src/cuda/memory.cu"] = compiled("src/cuda/memory.cu", [], ".address.s", own)
+        if user not in made:
+            flags = [*own, "-U__SANITIZE_ADDRESS__"]
+            made[user] = compiled(user, faults, ".address.s", flags)
+        program = linked(made, "rows", "rows_address", own)
+        quiet = ORDERS["samples"] | {
+            "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"
+        }
+        for name, _, arguments, _ in runs_of(user, self.by_file):
+            if name == "samples":
+                return self.tried(program, arguments, quiet, one), "places"
+        return "is not run", None
 
     def same_code(self, user, one):
         if user not in self.plain:
@@ -507,12 +583,14 @@ def main(count, seed, files):
         m.build(by_user)
         missed, tried = [], [(user, one) for user in by_user for one in by_user[user]]
         with ThreadPoolExecutor(JOBS) as jobs:
-            seen = jobs.map(lambda t: m.notices(t[0], t[1].number), tried)
+            seen = jobs.map(lambda t: m.notices(*t), tried)
             for (user, one), (how, name) in zip(tried, seen, strict=True):
                 told.add(user, one, how, name) if name else missed.append((user, one, how))
         for user, one, how in missed:
             if not m.same_code(user, one):
-                told.add(user, one, how, None)
+                places = m.notices_places(user, one, by_user[user])
+                found = places[0] in ("fails", "hangs")
+                told.add(user, one, *(places if found else (how, None)))
     return told.end()
 
 

@@ -83,6 +83,26 @@ static void a_limit_holds_and_what_is_kept_is_given_up_for_it(void) {
     }
 }
 
+static void most_is_what_was_reserved_at_most(void) {
+    TN_SCOPE {
+        CHECK(tn_device_wait(cuda) && tn_memory_trim() >= 0);
+        tn_device_reset_peak(cuda);
+        const int64_t before = tn_device_memory(cuda).reserved;
+        CHECK_EQ(tn_device_memory(cuda).most, before);
+        tn_tensor *x = full(2048, 4096, 1); /* 32 MiB, a segment of its own */
+        CHECK(x && tn_device_memory(cuda).reserved == before + (32 << 20));
+        CHECK_EQ(tn_device_memory(cuda).most, before + (32 << 20));
+        tn_free(x);
+        CHECK(tn_device_wait(cuda) && tn_memory_trim() >= 32 << 20);
+        CHECK_EQ(tn_device_memory(cuda).reserved, before);
+        CHECK_EQ(tn_device_memory(cuda).most, before + (32 << 20));
+        CHECK(full(1024, 4096, 1) != NULL); /* reserves less than that */
+        CHECK_EQ(tn_device_memory(cuda).most, before + (32 << 20));
+        tn_device_reset_peak(cuda);
+        CHECK_EQ(tn_device_memory(cuda).most, tn_device_memory(cuda).reserved);
+    }
+}
+
 struct pieces {
     int64_t used, all;
     const char *end;
@@ -195,6 +215,7 @@ int main(void) {
         CHECK_TEST(calls_of_two_devices_may_alternate),
         CHECK_TEST(a_steady_step_asks_the_driver_for_nothing),
         CHECK_TEST(a_limit_holds_and_what_is_kept_is_given_up_for_it),
+        CHECK_TEST(most_is_what_was_reserved_at_most),
         CHECK_TEST(a_snapshot_has_each_byte_once),
         CHECK_TEST(pinned_memory_is_used_again_when_its_copy_is_done),
         CHECK_TEST(a_blocking_copy_has_read_its_source),
