@@ -165,7 +165,7 @@ class _Sparse(Tensor):
         """hook(gradient) in each backward."""
 
         def of_values(grad):
-            made = hook(again(self, grad))
+            made = hook(again(self, grad)._each_once())
             return None if made is None else _as_pattern(made, self)
 
         return self._elements().register_hook(of_values)
@@ -270,12 +270,14 @@ def _each_once(grad):
 
 
 def _as_pattern(grad, t):
-    """The values of a gradient at the places of t."""
+    """The values of a gradient at the places of t: of one that holds a place several times, their
+    sum."""
     if not isinstance(grad, _Sparse):
         from ._sparse_calls import as_coo
 
         return _C.sparse_take(grad, as_coo(t)._indices())
-    if grad.layout is t.layout and grad._nnz() == t._nnz():
+    once = _C._sparse_layout(grad) != COO or grad.is_coalesced()
+    if once and grad.layout is t.layout and grad._nnz() == t._nnz():
         if all((a == b).all() for a, b in zip(parts_of(grad)[:-1], parts_of(t)[:-1], strict=True)):
             return grad._elements()
     from ._sparse_calls import as_coo, values_at

@@ -719,8 +719,11 @@ def mul(input, other):
         input, other = other, input
     if _is_number(other):
         return again(input, input._elements() * other, "MulBackward0")
-    if isinstance(other, _Sparse):
+    if isinstance(other, _Sparse) and input.dim() and other.dim():
         return _met(input, other)
+    if isinstance(other, _Sparse):  # by one element
+        input, other = (input, other) if input.dim() else (other, input)
+        return again(input, input._elements() * to_dense(other), "MulBackward0")
     return _by_dense(input, other)
 
 

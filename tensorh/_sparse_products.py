@@ -464,11 +464,13 @@ def _lobpcg(*args, **kwargs):
 @_call("zeros_like", "empty_like")
 def _zeros_like(self, *, dtype=None, layout=None, device=None, requires_grad=False,
                 pin_memory=False, memory_format=None):  # fmt: skip
-    if memory_format is not None:
+    if memory_format is not None and layout is not _C.strided:
         raise RuntimeError("memory format option is only supported by strided tensors")
     if layout is _C.strided:
-        return _C.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device,
-                        requires_grad=requires_grad)  # fmt: skip
+        t = _C.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device)
+        if memory_format not in (None, _C.preserve_format):
+            t = t.contiguous(memory_format=memory_format)
+        return t.requires_grad_(requires_grad)
     return _none(self, dtype, device).requires_grad_(requires_grad)
 
 

@@ -640,3 +640,29 @@ def test_new_of_a_sparse_tensor_is_sparse():
     assert x.new().shape == (0,) and x.new(2, 3).shape == (2, 3)
     y = x.new(x._indices(), x._values(), (4,))
     assert y.dtype == torch.float64 and y.to_dense().tolist() == [0, 2, 0, 0]
+
+
+def test_a_gradient_that_holds_a_place_twice_is_the_sum():
+    x = torch.sparse_coo_tensor([[0, 0, 1]], [1.0, 2.0, 3.0], (3,), requires_grad=True)
+    seen = []
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g.to_dense().tolist()))
+    y.backward(torch.sparse_coo_tensor([[0, 0, 1]], [1.0, 2.0, 3.0], (3,)))
+    assert x.grad.to_dense().tolist() == [6, 6, 0] and seen == [[3, 3, 0]]
+    x = torch.sparse_coo_tensor([[0, 0, 1]], [1.0, 2.0, 3.0], (3,), requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: g * 10)
+    y.backward(torch.ones(3))
+    assert x.grad.to_dense().tolist() == [20, 20, 0]
+
+
+def test_a_sparse_number_multiplies_as_a_number():
+    x = torch.tensor([0.0, 2.0]).to_sparse()
+    three = torch.tensor(3.0).to_sparse()
+    assert (x * three).to_dense().tolist() == (three * x).to_dense().tolist() == [0, 6]
+
+
+def test_zeros_like_with_strides_take_a_memory_format():
+    images = torch.zeros(2, 3, 4, 5).to_sparse()
+    like = torch.zeros_like(images, layout=torch.strided, memory_format=torch.channels_last)
+    assert like.is_contiguous(memory_format=torch.channels_last)

@@ -3,6 +3,8 @@
 A child that dies or hangs costs the test that it was at; another child goes on behind it. OUT gets
 a line of JSON for each test: id, outcome, message, seconds."""
 
+import functools
+import itertools
 import json
 import os
 import re
@@ -12,6 +14,7 @@ import signal
 import sys
 import time
 import traceback
+import types
 import unittest
 import warnings
 
@@ -57,8 +60,28 @@ def text(err):
     return f"{kind.__name__}: {value}"[:600] + line
 
 
+def functions_of(module):
+    """pytest's tests: functions of a file, with each set of values that they are marked with."""
+    class Functions(unittest.TestCase):
+        pass
+
+    for name, f in list(vars(module).items()):
+        if not name.startswith("test_") or not isinstance(f, types.FunctionType):
+            continue
+        marks = [m for m in getattr(f, "pytestmark", ()) if m.name == "parametrize"]
+        for k, values in enumerate(itertools.product(*(m.args[1] for m in marks))):
+            given = {}
+            for mark, value in zip(marks, values, strict=True):
+                names = [n.strip() for n in mark.args[0].split(",")]
+                given.update(zip(names, value if len(names) > 1 else [value], strict=True))
+            method = functools.partial(f, **given)
+            setattr(Functions, f"{name}__{k}", lambda self, method=method: method())
+    return Functions
+
+
 def tests_of(module):
     loader = unittest.TestLoader()
+    module.Functions = functions_of(module)
     found = {}
     for name in sorted(vars(module)):
         cls = getattr(module, name)
