@@ -14,7 +14,7 @@
  *   [2]  optim          226  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       5216  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
- *   [5]  train          169  checkpoints; a training loop that reports to a callback
+ *   [5]  train          170  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
  *                            a batch, and backward leaves their mean on all
  *   [7]  cxx_nn         723  C++ only: modules that own themselves, and modules of your own by
@@ -6082,13 +6082,13 @@ typedef enum tn_event {
  * is not a class. */
 typedef struct tn_progress {
     tn_event event;
-    int64_t epoch, epochs; /* current, from 0; all */
+    int64_t epoch, epochs; /* current, from 0, at END how many were made; all */
     int64_t step, steps;   /* of this epoch: made; all */
     int64_t items;         /* of this epoch, so far */
     double batch_loss;     /* of the last step */
     double loss, accuracy; /* training */
     double test_loss, test_accuracy;
-    double best;          /* of what is watched, so far; NaN before the first epoch's end */
+    double best;          /* of what is watched, so far; NaN: none */
     int64_t best_epoch;   /* its epoch, from 0; -1: none */
     double seconds, rate; /* since the epoch began; items a second */
     double remaining;     /* estimated seconds to the end of the epoch */
@@ -6101,7 +6101,7 @@ typedef struct tn_progress {
 typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output,
                                     void *user);
 
-/* What tells a better epoch: of the test set, without one of the training. */
+/* What tells a better epoch, on the test set, or on the training set if there is none. */
 typedef enum tn_watch { TN_WATCH_LOSS, TN_WATCH_ACCURACY } tn_watch;
 
 typedef struct tn_train_args {
@@ -6113,12 +6113,12 @@ typedef struct tn_train_args {
     double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
     bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
-    int64_t accumulate; /* batches of a step, the last of an epoch may have less: the mean of their
-                             * losses; 0: 1 */
-    tn_dtype autocast;  /* TN_BF16, TN_F16: of the model and its loss (tn_set_autocast) */
-    tn_scaler *scaler;  /* for TN_F16; a step that overflows is left out */
-    const char *best;   /* a checkpoint, saved after each epoch that is the best so far */
-    int64_t patience;   /* epochs without a better one after which training ends; 0: it goes on */
+    int64_t accumulate;     /* batches per step, whose losses are averaged; an epoch's last step may
+                         * have fewer; 0: 1 */
+    tn_dtype autocast;      /* TN_BF16, TN_F16: of the model and its loss (tn_set_autocast) */
+    tn_scaler *scaler;      /* for TN_F16; a step that overflows is left out */
+    const char *best;       /* a checkpoint, saved after each epoch that is the best so far */
+    int64_t patience;       /* training ends after so many epochs without a better one; 0: never */
     tn_watch watch;
     double min_delta; /* how much better, at least */
     /* false: training stops at this event, without an error and without later events: at EPOCH_END
@@ -6161,9 +6161,10 @@ TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room);
 
 /* Keeps the figures of each epoch, and writes them after each: as a table (CSV: epoch from 1, loss,
  * test_loss, accuracy, test_accuracy, lr, seconds; empty where there is none), and as a picture of
- * losses and accuracies (SVG). A training that is resumed goes on behind the lines that the table
- * has of its epochs. A file is whole at any time. Either may be NULL; .on(progress, .user) is
- * called after it. One thread at a time uses a log; the caller frees it. NULL with an error.
+ * losses and accuracies (SVG). When training is resumed, the epochs that the table already has stay
+ * in it; they must reach up to the first new one. A file is complete at any time. Either may be
+ * NULL. Then .on(progress, .user) is called. One thread at a time uses a log; the caller frees it.
+ * NULL with an error.
  *     tn_train_log *log = tn_train_log_new(.csv = "run.csv", .svg = "run.svg");
  *     tn_train(net, opt, loader, .epochs = 9, .on = tn_train_log_on, .user = log);
  *     tn_train_log_free(log); */
@@ -23941,6 +23942,10 @@ typedef struct train_run {
 
 static double train_nan(void) { return (double)NAN; }
 
+static void train_no_figures(tn_progress *p) {
+    p->loss = p->accuracy = p->batch_loss = p->test_loss = p->test_accuracy = train_nan();
+}
+
 static bool train_tell(train_run *r, tn_event event) {
     r->p.event = event;
     r->p.seconds = tn_now() - r->began;
@@ -24061,7 +24066,10 @@ static bool train_batch(train_run *r, const tn_batch *b, int64_t at, int64_t n) 
     const int64_t share = n - first < each ? n - first : each;
     tn_tensor *output = NULL, *loss;
     double value, hits;
-    if (at == first) tn_optimizer_zero_grad(a->optimizer), r->step_loss = 0;
+    if (at == first) {
+        tn_optimizer_zero_grad(a->optimizer);
+        r->step_loss = 0;
+    }
     loss = train_gradients(r, b, share, &output);
     if (!loss || (at + 1 == first + share && !train_update(r))) return false;
     value = tn_item(loss);
@@ -24088,7 +24096,7 @@ static bool train_epoch(train_run *r) {
     r->loss_sum = r->hits = 0;
     r->p.step = r->p.items = 0;
     r->p.steps = n / each + (n % each != 0);
-    r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
+    train_no_figures(&r->p);
     r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
@@ -24201,19 +24209,15 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
     return ok;
 }
 
-static bool train_watches(const tn_train_args *a) { return a->best || a->patience > 0; }
-
-enum { TRAIN_EPOCH, TRAIN_BEST, TRAIN_BEST_EPOCH, TRAIN_SCALE, TRAIN_SCALE_STEPS, TRAIN_NUMBERS };
+enum { TRAIN_EPOCH, TRAIN_BEST, TRAIN_BEST_EPOCH, TRAIN_SINCE, TRAIN_SCALE, TRAIN_SCALE_STEPS };
+static const char *const train_names[2][6] = {
+    {"epoch", "loss_best", "loss_best_epoch", "loss_since", "scale", "scale_steps"},
+    {"epoch", "accuracy_best", "accuracy_best_epoch", "accuracy_since", "scale", "scale_steps"}};
 typedef struct train_saved {
     tn_state state;
-    tn_named_number number[TRAIN_NUMBERS];
+    tn_named_number number[6];
 } train_saved;
 
-static void train_number(train_saved *s, const char *name, double value) {
-    tn_named_number *n = &s->number[s->state.nnumbers++];
-    n->name = name;
-    n->value = value;
-}
 static void train_state(train_run *r, train_saved *s, double epochs) {
     const tn_train_args *a = r->a;
     memset(s, 0, sizeof *s);
@@ -24224,13 +24228,15 @@ static void train_state(train_run *r, train_saved *s, double epochs) {
     s->state.numbers = s->number;
     s->state.loader_generator = tn_loader_generator(a->loader);
     s->state.test_generator = tn_loader_generator(a->test);
-    train_number(s, "epoch", epochs);
-    if (!train_watches(a) && !a->scaler) return;
-    train_number(s, "best", r->p.best);
-    train_number(s, "best_epoch", (double)r->p.best_epoch);
+    s->state.nnumbers = a->scaler ? 6 : 4;
+    for (int i = 0; i < 6; i++) s->number[i].name = train_names[a->watch][i];
+    s->number[TRAIN_EPOCH].value = epochs;
+    s->number[TRAIN_BEST].value = r->p.best;
+    s->number[TRAIN_BEST_EPOCH].value = (double)r->p.best_epoch;
+    s->number[TRAIN_SINCE].value = (double)r->since;
     if (!a->scaler) return;
-    train_number(s, "scale", TNI_IF(scaler, tn_scaler_get(a->scaler), 0));
-    train_number(s, "scale_steps", TNI_IF(scaler, (double)tn_scaler_count(a->scaler), 0));
+    s->number[TRAIN_SCALE].value = TNI_IF(scaler, tn_scaler_get(a->scaler), 0);
+    s->number[TRAIN_SCALE_STEPS].value = TNI_IF(scaler, (double)tn_scaler_count(a->scaler), 0);
 }
 static bool train_save(train_run *r, const char *path) {
     train_saved s;
@@ -24244,7 +24250,7 @@ static bool train_better(train_run *r) {
     const double loss = a->test ? r->p.test_loss : r->p.loss;
     const double value = !accuracy ? loss : a->test ? r->p.test_accuracy : r->p.accuracy;
     const double gain = accuracy ? value - r->p.best : r->p.best - value;
-    if (accuracy && isnan(value))
+    if (accuracy && isnan(value) && (a->best || a->patience > 0))
         return tni_nn_error(TN_INVALID, "the accuracy is watched, but targets are no classes");
     if (isnan(value) || (r->p.best_epoch >= 0 && !(gain > a->min_delta))) return false;
     r->p.best = value;
@@ -24259,7 +24265,7 @@ static bool train_epoch_end(train_run *r) {
     bool better;
     if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
     if (a->schedule && !tn_schedule_step_at(NULL, 0, a->schedule)) return false;
-    better = train_watches(a) && train_better(r);
+    better = train_better(r);
     if (!tn_ok() || !train_tell(r, TN_EVENT_EPOCH_END)) return false;
     if (better && a->best && !train_save(r, a->best)) return false;
     return !a->checkpoint || (train_save(r, a->checkpoint) && train_tell(r, TN_EVENT_SAVED));
@@ -24268,10 +24274,10 @@ static bool train_epoch_end(train_run *r) {
 static bool train_go_on(train_run *r, const train_saved *s) {
     const tn_named_number *n = s->number;
     r->p.epoch = r->since = (int64_t)n[TRAIN_EPOCH].value;
-    if (s->state.nnumbers > TRAIN_BEST && tni_is_count(n[TRAIN_BEST_EPOCH].value)) {
+    if (tni_is_count(n[TRAIN_SINCE].value)) r->since = (int64_t)n[TRAIN_SINCE].value;
+    if (tni_is_count(n[TRAIN_BEST_EPOCH].value)) {
         r->p.best = n[TRAIN_BEST].value;
         r->p.best_epoch = (int64_t)n[TRAIN_BEST_EPOCH].value;
-        r->since = r->p.best_epoch + 1;
     }
     if (s->state.nnumbers <= TRAIN_SCALE || !tni_is_count(n[TRAIN_SCALE_STEPS].value)) return true;
     return TNI_IF(scaler,
@@ -24312,6 +24318,7 @@ static bool train_run_all(train_run *r) {
     r->p.epochs = a->epochs;
     r->p.best = train_nan();
     r->p.best_epoch = -1;
+    train_no_figures(&r->p);
     if (!train_has_batches(a->loader, "the loader") ||
         (a->test && !train_has_batches(a->test, "the test loader")))
         return false;
@@ -24326,8 +24333,12 @@ static bool train_run_all(train_run *r) {
 static bool train_check(const tn_train_args *a) {
     if (!a || !a->model || !a->optimizer || !a->loader)
         return tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
-    if (a->accumulate < 0 || a->patience < 0 || !(a->min_delta >= 0))
-        return tni_nn_error(TN_INVALID, "accumulate, patience or min_delta is negative");
+    if (a->accumulate < 0 || a->patience < 0)
+        return tni_nn_error(TN_INVALID, "%s is %lld, which is negative",
+                            a->accumulate < 0 ? "accumulate" : "patience",
+                            (long long)(a->accumulate < 0 ? a->accumulate : a->patience));
+    if (!(a->min_delta >= 0))
+        return tni_nn_error(TN_INVALID, "min_delta is %g, expected 0 or more", a->min_delta);
     if (a->autocast && a->autocast != TN_BF16 && a->autocast != TN_F16)
         return tni_nn_error(TN_INVALID, "autocast is %s, expected bfloat16 or float16",
                             tn_dtype_name(a->autocast));
@@ -24382,7 +24393,8 @@ TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room) {
     char all[24];
     if (room) *text = 0;
     snprintf(all, sizeof all, "%lld", (long long)p->epochs);
-    log_put(&l, "epoch %*llu/%s", (int)strlen(all), (unsigned long long)p->epoch + 1, all);
+    log_put(&l, "epoch %*llu/%s", (int)strlen(all),
+            (unsigned long long)p->epoch + (p->event != TN_EVENT_END), all);
     if (under_way) {
         char bar[17] = "................";
         const double part = p->steps > 0 ? (double)p->step / (double)p->steps : 0;
@@ -24396,15 +24408,7 @@ TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room) {
     return l.n;
 }
 
-enum {
-    LOG_LOSS,
-    LOG_TEST_LOSS,
-    LOG_ACCURACY,
-    LOG_TEST_ACCURACY,
-    LOG_RATE,
-    LOG_SECONDS,
-    LOG_FIGURES
-};
+enum { LOG_LOSS, LOG_TEST_LOSS, LOG_ACCURACY, LOG_TEST_ACCURACY, LOG_LR, LOG_SECONDS, LOG_FIGURES };
 static const char *const log_columns[LOG_FIGURES] = {"loss",          "test_loss", "accuracy",
                                                      "test_accuracy", "lr",        "seconds"};
 typedef struct log_epoch {
@@ -24435,7 +24439,10 @@ TN_API tn_train_log *tn_train_log_new_at(const char *file, int line,
         l->a.user = args->user;
         if (args->csv) l->a.csv = tni_text_copy(args->csv, strlen(args->csv));
         if (args->svg) l->a.svg = tni_text_copy(args->svg, strlen(args->svg));
-        if (!tn_ok()) tn_train_log_free(l), l = NULL;
+        if (!tn_ok()) {
+            tn_train_log_free(l);
+            l = NULL;
+        }
     }
     tni_step_end(&step);
     return l;
@@ -24476,7 +24483,10 @@ static double log_number(const char **at) {
     double value = 0;
     int digits = 0, exponent = 0, scale = 0;
     c += minus;
-    if (!strncmp(c, "inf", 3)) return *at = c + 3, minus ? -HUGE_VAL : HUGE_VAL;
+    if (!strncmp(c, "inf", 3)) {
+        *at = c + 3;
+        return minus ? -HUGE_VAL : HUGE_VAL;
+    }
     for (bool point = false; (*c >= '0' && *c <= '9') || (*c == '.' && !point); c++) {
         if (*c == '.') {
             point = true;
@@ -24494,7 +24504,10 @@ static double log_number(const char **at) {
     }
     *at = c;
     if (!digits) return (double)NAN;
-    if (scale < -300) value /= 1e300, scale += 300;
+    if (scale < -300) {
+        value /= 1e300;
+        scale += 300;
+    }
     value = scale < 0 ? value / pow(10, -scale) : value * pow(10, scale);
     return minus ? -value : value;
 }
@@ -24505,7 +24518,7 @@ static bool log_read_line(const char **at, double *number, log_epoch *e) {
         ++*at;
         e->figure[k] = log_number(at);
     }
-    return *number >= 1 && *(*at)++ == '\n';
+    return *number >= 1 && tni_is_count(*number) && *(*at)++ == '\n';
 }
 static bool log_read_lines(tn_train_log *l, const char *at, int64_t end) {
     double number, last = 0;
@@ -24514,11 +24527,14 @@ static bool log_read_lines(tn_train_log *l, const char *at, int64_t end) {
         if (!log_read_line(&at, &number, &e) || (last > 0 && number != last + 1))
             return tni_nn_error(TN_FORMAT, "'%s', line %lld: not a line of tn_train_log", l->a.csv,
                                 (long long)line);
+        if (number > (double)end) break;
         if (last <= 0) l->first = (int64_t)number - 1;
         last = number;
-        if (number > (double)end) break;
         if (!log_keep(l, &e)) return false;
     }
+    if (last > 0 && last != (double)end)
+        return tni_nn_error(TN_FORMAT, "'%s' ends with epoch %.0f, but training goes on with %lld",
+                            l->a.csv, last, (long long)end + 1);
     return true;
 }
 static bool log_read(tn_train_log *l, int64_t end) {
@@ -24556,9 +24572,12 @@ static log_axis log_axis_of(const tn_train_log *l, int k) {
         if (!s.any || v > s.high) s.high = v;
         s.any = true;
     }
-    if (k == LOG_ACCURACY) s.low = floor(s.low * 10) / 10, s.high = 1;
     if (k == LOG_LOSS && s.low > 0) s.low = 0;
-    if (!(s.high > s.low)) s.high = s.low + 1;
+    if (k == LOG_ACCURACY) {
+        s.low = fmin(floor(s.low * 10) / 10, 0.9);
+        s.high = 1;
+    }
+    if (!(s.high > s.low)) s.high = s.low + fmax(1, fabs(s.low));
     return s;
 }
 static double log_y(double part) {

@@ -14810,7 +14810,10 @@ PY_PRIV PyObject *py_mrow_method(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "O!s:_module_forward", &PyType_Type, &cls, &text)) return NULL;
     py_kind *k = (py_kind *)(uintptr_t)py_kind_of(cls);
-    if (!k) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    if (!k) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "the class has no row");
+        return NULL;
+    }
     /* both stay for the process, like the class */
     PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
     char *copy = (char *)py_get(strlen(text) + 1, 1);
@@ -14821,7 +14824,9 @@ PY_PRIV PyObject *py_mrow_method(PyObject *self, PyObject *args) {
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
     def->ml_doc = copy;
     PyObject *forward = PyDescr_NewMethod(cls, def);
-    if (forward) k->forward = Py_NewRef(forward);
+    if (!forward) return py_give(def), py_give(copy), NULL;
+    Py_XDECREF(k->forward);
+    k->forward = Py_NewRef(forward);
     return forward;
 }
 

@@ -10,14 +10,16 @@
 #define TENSOR_NN_IMPLEMENTATION
 #include "tensor_nn.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PIXELS = 64, HIDDEN = 256, CLASSES = 10, BATCH = 64, STEPS = 8000, MOST = 16 };
+enum { PIXELS = 64, HIDDEN = 256, CLASSES = 10, BATCH = 64, STEPS = 8000, PROCESSES = 2 };
 
 /* --- a network whose weights lie in memory of the program ------------------------------------- */
 
@@ -72,10 +74,10 @@ static double now(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-/* Trains in so many processes, STEPS in all; the seconds that it took, or an error. */
+/* Trains in at most PROCESSES processes, STEPS in all; the seconds that it took, or an error. */
 static double train(const digits *seen, tn_tensor *const *w, int processes) {
     const double began = now();
-    pid_t child[MOST];
+    pid_t child[PROCESSES];
     int started = 0, status;
     for (; started < processes; started++) {
         child[started] = fork();
@@ -85,10 +87,11 @@ static double train(const digits *seen, tn_tensor *const *w, int processes) {
             _exit(tn_error_print());
         }
     }
-    if (started < processes) tn_error_set(TN_FILE, __FILE__, __LINE__, "fork failed");
+    if (started < processes)
+        tn_error_set(TN_UNSUPPORTED, __FILE__, __LINE__, "fork: %s", strerror(errno));
     for (int i = 0; i < started; i++)
         if (waitpid(child[i], &status, 0) < 0 || status != 0)
-            tn_error_set(TN_FILE, __FILE__, __LINE__, "process %d did not end well", i);
+            tn_error_set(TN_UNSUPPORTED, __FILE__, __LINE__, "process %d has failed", i);
     return now() - began;
 }
 static double percent_right(const digits *unseen, tn_tensor *const *w) {
@@ -120,19 +123,20 @@ static digits digits_load(const char *folder) {
 int main(int argc, char **argv) {
     shared_weights *memory =
         mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    double seconds[3] = {0}, right = 0;
+    double seconds[PROCESSES + 1] = {0}, least = 100;
     if (memory == MAP_FAILED) return perror("mmap"), 1;
     TN_SCOPE {
         const digits all = digits_load(argc > 1 ? argv[1] : "examples/fashion/digits");
         const int64_t n = tn_ok() ? tn_size(all.images, 0) : 0;
         const digits seen = digits_part(&all, 0, n * 4 / 5);
         const digits unseen = digits_part(&all, n * 4 / 5, n - n * 4 / 5);
-        for (int processes = 1; processes <= 2 && tn_ok(); processes++) {
+        for (int processes = 1; processes <= PROCESSES && tn_ok(); processes++) {
             tn_tensor *w[WEIGHTS];
             tn_manual_seed(1);
             weights_new(w, memory);
             seconds[processes] = train(&seen, w, processes);
-            right = percent_right(&unseen, w);
+            const double right = percent_right(&unseen, w);
+            if (right < least) least = right;
             printf("%d x %d steps: %.2f s, %.1f %% right\n", processes, STEPS / processes,
                    seconds[processes], right);
             for (int i = 0; i < WEIGHTS; i++) tn_free(w[i]);
@@ -142,5 +146,5 @@ int main(int argc, char **argv) {
     const bool failed = tn_error_print();
     tn_context_free(NULL);
     munmap(memory, sizeof *memory);
-    return failed || right < 85;
+    return failed || least < 85;
 }

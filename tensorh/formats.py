@@ -12,14 +12,14 @@ __all__ = ["load_npy", "load_npz", "save_npy", "save_npz"]
 
 
 def _source(file):
-    return file.read() if hasattr(file, "read") else os.fspath(file)
+    return memoryview(file.read()) if hasattr(file, "read") else os.fsdecode(file)
 
 
 def _save(function, file, what):
     if hasattr(file, "write"):
         file.write(function(None, what))
     else:
-        function(os.fspath(file), what)
+        function(os.fsdecode(file), what)
 
 
 def load_npy(file):

@@ -18,6 +18,8 @@ class WordPiece:
     """Text as numbers of a vocabulary: letters without accents, words parted at punctuation, then
     the longest pieces that the vocabulary has (Wu et al. 2016, section 4.1)."""
 
+    CHINESE = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+
     def __init__(self, lines):
         self.number = {word: i for i, word in enumerate(lines)}
 
@@ -35,7 +37,7 @@ class WordPiece:
                 out.append(" ")
             elif c == "\ufffd" or kind in ("Cc", "Cf"):
                 continue
-            elif unicodedata.name(c, "").startswith("CJK "):
+            elif any(first <= ord(c) <= last for first, last in WordPiece.CHINESE):
                 out.append(f" {c} ")  # a word of its own
             else:
                 out += (WordPiece.apart(d) for d in unicodedata.normalize("NFD", c.lower()))

@@ -30,7 +30,7 @@ class VAD(nn.Module):
         self.final_conv = nn.Conv1d(HIDDEN, 1, 1)
 
     def forward(self, x, state=None):
-        """(1, BEFORE + WINDOW) samples: the chance of speech, and the state behind them."""
+        """(1, BEFORE + WINDOW) samples: the chance of speech, and the state after them."""
         x = self.stft_conv(F.pad(x, (0, BEFORE), mode="reflect").unsqueeze(1))
         cosines, sines = x.split(BINS, dim=1)
         x = torch.sqrt(cosines.square() + sines.square())  # how strong each frequency is

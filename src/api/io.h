@@ -146,8 +146,8 @@ TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 #define tn_load_idx(path) tn_load_idx_at(__FILE__, __LINE__, path)
 
 /* A .npy file of NumPy, version 1.0 to 3.0, as a new tensor: bool, integers, float16, 32 and 64,
- * complex64 and 128, of either byte order. One in Fortran's order has its strides. Objects and
- * structured dtypes are an error, and so are further bytes. NULL with an error. */
+ * complex64 and 128, of either byte order. A Fortran-order file keeps its column-major strides.
+ * Objects and structured dtypes are an error, and so are further bytes. NULL with an error. */
 TN_API tn_tensor *tn_load_npy_at(const char *file, int line, const char *path);
 #define tn_load_npy(path) tn_load_npy_at(__FILE__, __LINE__, path)
 /* Writes t, of any strides, as version 1.0, row-major and little-endian. bfloat16 and float8, which
@@ -161,8 +161,8 @@ TN_API tn_bytes tn_save_npy_memory_at(const char *file, int line, const tn_tenso
 #define tn_save_npy_memory(t) tn_save_npy_memory_at(__FILE__, __LINE__, t)
 
 /* A .npz file, of np.savez or np.savez_compressed: its tensors by their names without ".npy", in
- * the file's order; the list owns them. Takes the file's bytes beside the tensors. n = -1 with an
- * error. */
+ * the file's order; the list owns them. Needs memory for the whole file besides the tensors. n = -1
+ * with an error. */
 TN_API tn_named_list tn_load_npz_at(const char *file, int line, const char *path);
 #define tn_load_npz(path) tn_load_npz_at(__FILE__, __LINE__, path)
 /* Writes n tensors, with distinct UTF-8 names, as np.savez does: without compression. */

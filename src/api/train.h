@@ -68,13 +68,13 @@ typedef enum tn_event {
  * is not a class. */
 typedef struct tn_progress {
     tn_event event;
-    int64_t epoch, epochs; /* current, from 0; all */
+    int64_t epoch, epochs; /* current, from 0, at END how many were made; all */
     int64_t step, steps;   /* of this epoch: made; all */
     int64_t items;         /* of this epoch, so far */
     double batch_loss;     /* of the last step */
     double loss, accuracy; /* training */
     double test_loss, test_accuracy;
-    double best;          /* of what is watched, so far; NaN before the first epoch's end */
+    double best;          /* of what is watched, so far; NaN: none */
     int64_t best_epoch;   /* its epoch, from 0; -1: none */
     double seconds, rate; /* since the epoch began; items a second */
     double remaining;     /* estimated seconds to the end of the epoch */
@@ -87,7 +87,7 @@ typedef struct tn_progress {
 typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output,
                                     void *user);
 
-/* What tells a better epoch: of the test set, without one of the training. */
+/* What tells a better epoch, on the test set, or on the training set if there is none. */
 typedef enum tn_watch { TN_WATCH_LOSS, TN_WATCH_ACCURACY } tn_watch;
 
 typedef struct tn_train_args {
@@ -99,12 +99,12 @@ typedef struct tn_train_args {
     double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
     bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
-    int64_t accumulate; /* batches of a step, the last of an epoch may have less: the mean of their
-                             * losses; 0: 1 */
-    tn_dtype autocast;  /* TN_BF16, TN_F16: of the model and its loss (tn_set_autocast) */
-    tn_scaler *scaler;  /* for TN_F16; a step that overflows is left out */
-    const char *best;   /* a checkpoint, saved after each epoch that is the best so far */
-    int64_t patience;   /* epochs without a better one after which training ends; 0: it goes on */
+    int64_t accumulate;     /* batches per step, whose losses are averaged; an epoch's last step may
+                         * have fewer; 0: 1 */
+    tn_dtype autocast;      /* TN_BF16, TN_F16: of the model and its loss (tn_set_autocast) */
+    tn_scaler *scaler;      /* for TN_F16; a step that overflows is left out */
+    const char *best;       /* a checkpoint, saved after each epoch that is the best so far */
+    int64_t patience;       /* training ends after so many epochs without a better one; 0: never */
     tn_watch watch;
     double min_delta; /* how much better, at least */
     /* false: training stops at this event, without an error and without later events: at EPOCH_END
@@ -147,9 +147,10 @@ TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room);
 
 /* Keeps the figures of each epoch, and writes them after each: as a table (CSV: epoch from 1, loss,
  * test_loss, accuracy, test_accuracy, lr, seconds; empty where there is none), and as a picture of
- * losses and accuracies (SVG). A training that is resumed goes on behind the lines that the table
- * has of its epochs. A file is whole at any time. Either may be NULL; .on(progress, .user) is
- * called after it. One thread at a time uses a log; the caller frees it. NULL with an error.
+ * losses and accuracies (SVG). When training is resumed, the epochs that the table already has stay
+ * in it; they must reach up to the first new one. A file is complete at any time. Either may be
+ * NULL. Then .on(progress, .user) is called. One thread at a time uses a log; the caller frees it.
+ * NULL with an error.
  *     tn_train_log *log = tn_train_log_new(.csv = "run.csv", .svg = "run.svg");
  *     tn_train(net, opt, loader, .epochs = 9, .on = tn_train_log_on, .user = log);
  *     tn_train_log_free(log); */

@@ -521,7 +521,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
-    if (b->place_hold > TNI_BACKWARDS) {
+    if (tni_calls(b)->backwards >= TNI_BACKWARDS) {
         tni_end(b, mark);
         return tni_error(b, TN_INVALID, "%d calls of backward, each within the one before",
                          TNI_BACKWARDS);
@@ -548,12 +548,14 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     tni_state(b)->no_grad = create ? 0 : TNI_NO_GRAD;
     tni_state(b)->inference = 0; /* .grad belongs to tensors that are none of inference */
     b->place_hold++;
+    tni_calls(b)->backwards++;
     engine_count(b, roots, true);
     if (wanted) engine_count(b, wanted->inputs, true);
     ok = engine_go(&e, roots, seeds);
     /* In the reverse order of the beginning; nodes whose freeing a hook put off go last. */
     engine_drop(&e);
     b->place_hold--;
+    tni_calls(b)->backwards--;
     tni_state(b)->no_grad = no_grad;
     tni_state(b)->inference = inference;
     if (autocast) tni_autocast_set(b, autocast);

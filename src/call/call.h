@@ -19,6 +19,7 @@ typedef struct tni_call_block {
     uint64_t next_id; /* numbers of tape nodes */
     tni_node *dead;   /* nodes to free when the walk in progress ends */
     bool sweeping;
+    uint32_t backwards; /* each within the one before */
     tn_recording *recording;
     struct tni_batch *batch; /* the innermost one that is open (vmap.c); NULL: none */
     /* With TNI_HOOK_CAST: whether the call is one of those that autocast changes, and then it is

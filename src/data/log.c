@@ -1,6 +1,7 @@
 /* log.c - the figures of a training: a line for a terminal, a table (CSV) and a picture (SVG) of
  * its epochs. */
 #include "../api/train.h"
+#include "../optim/optim.h"
 #include "data.h"
 
 #include <math.h>
@@ -35,7 +36,8 @@ TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room) {
     if (room) *text = 0;
     /* Numbers are as wide as the last of them, so that lines stand below each other. */
     snprintf(all, sizeof all, "%lld", (long long)p->epochs);
-    log_put(&l, "epoch %*llu/%s", (int)strlen(all), (unsigned long long)p->epoch + 1, all);
+    log_put(&l, "epoch %*llu/%s", (int)strlen(all),
+            (unsigned long long)p->epoch + (p->event != TN_EVENT_END), all);
     if (under_way) {
         char bar[17] = "................";
         const double part = p->steps > 0 ? (double)p->step / (double)p->steps : 0;
@@ -52,15 +54,7 @@ TN_API size_t tn_progress_text(const tn_progress *p, char *text, size_t room) {
 /* --- what is kept ----------------------------------------------------------------------------- */
 
 /* The figures of an epoch, in the order of the table's columns. */
-enum {
-    LOG_LOSS,
-    LOG_TEST_LOSS,
-    LOG_ACCURACY,
-    LOG_TEST_ACCURACY,
-    LOG_RATE,
-    LOG_SECONDS,
-    LOG_FIGURES
-};
+enum { LOG_LOSS, LOG_TEST_LOSS, LOG_ACCURACY, LOG_TEST_ACCURACY, LOG_LR, LOG_SECONDS, LOG_FIGURES };
 static const char *const log_columns[LOG_FIGURES] = {"loss",          "test_loss", "accuracy",
                                                      "test_accuracy", "lr",        "seconds"};
 typedef struct log_epoch {
@@ -91,7 +85,10 @@ TN_API tn_train_log *tn_train_log_new_at(const char *file, int line,
         l->a.user = args->user;
         if (args->csv) l->a.csv = tni_text_copy(args->csv, strlen(args->csv));
         if (args->svg) l->a.svg = tni_text_copy(args->svg, strlen(args->svg));
-        if (!tn_ok()) tn_train_log_free(l), l = NULL;
+        if (!tn_ok()) {
+            tn_train_log_free(l);
+            l = NULL;
+        }
     }
     tni_step_end(&step);
     return l;
@@ -136,7 +133,10 @@ static double log_number(const char **at) {
     double value = 0;
     int digits = 0, exponent = 0, scale = 0;
     c += minus;
-    if (!strncmp(c, "inf", 3)) return *at = c + 3, minus ? -HUGE_VAL : HUGE_VAL;
+    if (!strncmp(c, "inf", 3)) {
+        *at = c + 3;
+        return minus ? -HUGE_VAL : HUGE_VAL;
+    }
     for (bool point = false; (*c >= '0' && *c <= '9') || (*c == '.' && !point); c++) {
         if (*c == '.') {
             point = true;
@@ -154,11 +154,14 @@ static double log_number(const char **at) {
     }
     *at = c;
     if (!digits) return (double)NAN;
-    if (scale < -300) value /= 1e300, scale += 300; /* 10^-scale has no double */
+    if (scale < -300) { /* 10^-scale has no double */
+        value /= 1e300;
+        scale += 300;
+    }
     value = scale < 0 ? value / pow(10, -scale) : value * pow(10, scale);
     return minus ? -value : value;
 }
-/* One line, at *at; false where it is none. */
+/* One line, at *at, and its epoch's number; false where it is none. */
 static bool log_read_line(const char **at, double *number, log_epoch *e) {
     *number = log_number(at);
     for (int k = 0; k < LOG_FIGURES; k++) {
@@ -166,9 +169,9 @@ static bool log_read_line(const char **at, double *number, log_epoch *e) {
         ++*at;
         e->figure[k] = log_number(at);
     }
-    return *number >= 1 && *(*at)++ == '\n';
+    return *number >= 1 && tni_is_count(*number) && *(*at)++ == '\n';
 }
-/* The lines of epochs before `end`, below the header. */
+/* The lines of epochs up to number `end`, below the header: one for each from the first on. */
 static bool log_read_lines(tn_train_log *l, const char *at, int64_t end) {
     double number, last = 0;
     for (int64_t line = 2; *at; line++) {
@@ -176,11 +179,14 @@ static bool log_read_lines(tn_train_log *l, const char *at, int64_t end) {
         if (!log_read_line(&at, &number, &e) || (last > 0 && number != last + 1))
             return tni_nn_error(TN_FORMAT, "'%s', line %lld: not a line of tn_train_log", l->a.csv,
                                 (long long)line);
+        if (number > (double)end) break;
         if (last <= 0) l->first = (int64_t)number - 1;
         last = number;
-        if (number > (double)end) break;
         if (!log_keep(l, &e)) return false;
     }
+    if (last > 0 && last != (double)end)
+        return tni_nn_error(TN_FORMAT, "'%s' ends with epoch %.0f, but training goes on with %lld",
+                            l->a.csv, last, (long long)end + 1);
     return true;
 }
 /* What the file has of the epochs before this one. */
@@ -223,9 +229,12 @@ static log_axis log_axis_of(const tn_train_log *l, int k) {
         if (!s.any || v > s.high) s.high = v;
         s.any = true;
     }
-    if (k == LOG_ACCURACY) s.low = floor(s.low * 10) / 10, s.high = 1;
     if (k == LOG_LOSS && s.low > 0) s.low = 0;
-    if (!(s.high > s.low)) s.high = s.low + 1;
+    if (k == LOG_ACCURACY) {
+        s.low = fmin(floor(s.low * 10) / 10, 0.9);
+        s.high = 1;
+    }
+    if (!(s.high > s.low)) s.high = s.low + fmax(1, fabs(s.low));
     return s;
 }
 static double log_y(double part) {

@@ -24,6 +24,10 @@ typedef struct train_run {
 
 static double train_nan(void) { return (double)NAN; }
 
+static void train_no_figures(tn_progress *p) {
+    p->loss = p->accuracy = p->batch_loss = p->test_loss = p->test_accuracy = train_nan();
+}
+
 /* Tells the callback; false: the run ends here. */
 static bool train_tell(train_run *r, tn_event event) {
     r->p.event = event;
@@ -158,7 +162,10 @@ static bool train_batch(train_run *r, const tn_batch *b, int64_t at, int64_t n) 
     const int64_t share = n - first < each ? n - first : each;
     tn_tensor *output = NULL, *loss;
     double value, hits;
-    if (at == first) tn_optimizer_zero_grad(a->optimizer), r->step_loss = 0;
+    if (at == first) {
+        tn_optimizer_zero_grad(a->optimizer);
+        r->step_loss = 0;
+    }
     loss = train_gradients(r, b, share, &output);
     if (!loss || (at + 1 == first + share && !train_update(r))) return false;
     value = tn_item(loss);
@@ -185,7 +192,7 @@ static bool train_epoch(train_run *r) {
     r->loss_sum = r->hits = 0;
     r->p.step = r->p.items = 0;
     r->p.steps = n / each + (n % each != 0);
-    r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
+    train_no_figures(&r->p);
     r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
@@ -304,20 +311,17 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static bool train_watches(const tn_train_args *a) { return a->best || a->patience > 0; }
-
-/* The numbers of a checkpoint; those of what the program does not use are left out. */
-enum { TRAIN_EPOCH, TRAIN_BEST, TRAIN_BEST_EPOCH, TRAIN_SCALE, TRAIN_SCALE_STEPS, TRAIN_NUMBERS };
+/* The numbers of a checkpoint. Those of the best epoch have names for what is watched: another
+ * watch begins anew. */
+enum { TRAIN_EPOCH, TRAIN_BEST, TRAIN_BEST_EPOCH, TRAIN_SINCE, TRAIN_SCALE, TRAIN_SCALE_STEPS };
+static const char *const train_names[2][6] = {
+    {"epoch", "loss_best", "loss_best_epoch", "loss_since", "scale", "scale_steps"},
+    {"epoch", "accuracy_best", "accuracy_best_epoch", "accuracy_since", "scale", "scale_steps"}};
 typedef struct train_saved {
     tn_state state;
-    tn_named_number number[TRAIN_NUMBERS];
+    tn_named_number number[6];
 } train_saved;
 
-static void train_number(train_saved *s, const char *name, double value) {
-    tn_named_number *n = &s->number[s->state.nnumbers++];
-    n->name = name;
-    n->value = value;
-}
 static void train_state(train_run *r, train_saved *s, double epochs) {
     const tn_train_args *a = r->a;
     memset(s, 0, sizeof *s);
@@ -328,13 +332,15 @@ static void train_state(train_run *r, train_saved *s, double epochs) {
     s->state.numbers = s->number;
     s->state.loader_generator = tn_loader_generator(a->loader);
     s->state.test_generator = tn_loader_generator(a->test);
-    train_number(s, "epoch", epochs);
-    if (!train_watches(a) && !a->scaler) return;
-    train_number(s, "best", r->p.best);
-    train_number(s, "best_epoch", (double)r->p.best_epoch);
+    s->state.nnumbers = a->scaler ? 6 : 4;
+    for (int i = 0; i < 6; i++) s->number[i].name = train_names[a->watch][i];
+    s->number[TRAIN_EPOCH].value = epochs;
+    s->number[TRAIN_BEST].value = r->p.best;
+    s->number[TRAIN_BEST_EPOCH].value = (double)r->p.best_epoch;
+    s->number[TRAIN_SINCE].value = (double)r->since;
     if (!a->scaler) return;
-    train_number(s, "scale", TNI_IF(scaler, tn_scaler_get(a->scaler), 0));
-    train_number(s, "scale_steps", TNI_IF(scaler, (double)tn_scaler_count(a->scaler), 0));
+    s->number[TRAIN_SCALE].value = TNI_IF(scaler, tn_scaler_get(a->scaler), 0);
+    s->number[TRAIN_SCALE_STEPS].value = TNI_IF(scaler, (double)tn_scaler_count(a->scaler), 0);
 }
 static bool train_save(train_run *r, const char *path) {
     train_saved s;
@@ -342,14 +348,14 @@ static bool train_save(train_run *r, const char *path) {
     return tn_checkpoint_save_at(NULL, 0, path, &s.state);
 }
 
-/* Whether this epoch is the best so far; false with an error, too. */
+/* Notes whether this epoch is the best so far; false with an error, too. */
 static bool train_better(train_run *r) {
     const tn_train_args *a = r->a;
     const bool accuracy = a->watch == TN_WATCH_ACCURACY;
     const double loss = a->test ? r->p.test_loss : r->p.loss;
     const double value = !accuracy ? loss : a->test ? r->p.test_accuracy : r->p.accuracy;
     const double gain = accuracy ? value - r->p.best : r->p.best - value;
-    if (accuracy && isnan(value))
+    if (accuracy && isnan(value) && (a->best || a->patience > 0))
         return tni_nn_error(TN_INVALID, "the accuracy is watched, but targets are no classes");
     if (isnan(value) || (r->p.best_epoch >= 0 && !(gain > a->min_delta))) return false;
     r->p.best = value;
@@ -365,7 +371,7 @@ static bool train_epoch_end(train_run *r) {
     bool better;
     if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
     if (a->schedule && !tn_schedule_step_at(NULL, 0, a->schedule)) return false;
-    better = train_watches(a) && train_better(r);
+    better = train_better(r);
     if (!tn_ok() || !train_tell(r, TN_EVENT_EPOCH_END)) return false;
     if (better && a->best && !train_save(r, a->best)) return false;
     return !a->checkpoint || (train_save(r, a->checkpoint) && train_tell(r, TN_EVENT_SAVED));
@@ -375,10 +381,10 @@ static bool train_epoch_end(train_run *r) {
 static bool train_go_on(train_run *r, const train_saved *s) {
     const tn_named_number *n = s->number;
     r->p.epoch = r->since = (int64_t)n[TRAIN_EPOCH].value;
-    if (s->state.nnumbers > TRAIN_BEST && tni_is_count(n[TRAIN_BEST_EPOCH].value)) {
+    if (tni_is_count(n[TRAIN_SINCE].value)) r->since = (int64_t)n[TRAIN_SINCE].value;
+    if (tni_is_count(n[TRAIN_BEST_EPOCH].value)) {
         r->p.best = n[TRAIN_BEST].value;
         r->p.best_epoch = (int64_t)n[TRAIN_BEST_EPOCH].value;
-        r->since = r->p.best_epoch + 1;
     }
     if (s->state.nnumbers <= TRAIN_SCALE || !tni_is_count(n[TRAIN_SCALE_STEPS].value)) return true;
     return TNI_IF(scaler,
@@ -419,6 +425,7 @@ static bool train_run_all(train_run *r) {
     r->p.epochs = a->epochs;
     r->p.best = train_nan();
     r->p.best_epoch = -1;
+    train_no_figures(&r->p);
     if (!train_has_batches(a->loader, "the loader") ||
         (a->test && !train_has_batches(a->test, "the test loader")))
         return false;
@@ -433,8 +440,12 @@ static bool train_run_all(train_run *r) {
 static bool train_check(const tn_train_args *a) {
     if (!a || !a->model || !a->optimizer || !a->loader)
         return tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
-    if (a->accumulate < 0 || a->patience < 0 || !(a->min_delta >= 0))
-        return tni_nn_error(TN_INVALID, "accumulate, patience or min_delta is negative");
+    if (a->accumulate < 0 || a->patience < 0)
+        return tni_nn_error(TN_INVALID, "%s is %lld, which is negative",
+                            a->accumulate < 0 ? "accumulate" : "patience",
+                            (long long)(a->accumulate < 0 ? a->accumulate : a->patience));
+    if (!(a->min_delta >= 0))
+        return tni_nn_error(TN_INVALID, "min_delta is %g, expected 0 or more", a->min_delta);
     if (a->autocast && a->autocast != TN_BF16 && a->autocast != TN_F16)
         return tni_nn_error(TN_INVALID, "autocast is %s, expected bfloat16 or float16",
                             tn_dtype_name(a->autocast));

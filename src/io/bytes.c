@@ -152,7 +152,8 @@ TN_API bool tn_save_bytes_at(const char *file, int line, const char *path, const
     bool ok;
     if (!b) return false;
     if (n > INT64_MAX || (n && !data))
-        ok = tni_error(b, TN_INVALID, "tn_save_bytes: there are no such %zu bytes", n);
+        ok =
+            tni_error(b, TN_INVALID, "tn_save_bytes: %s", data ? "too many bytes" : "data is NULL");
     else if ((ok = tni_file_create(b, &f, path))) {
         ok = tni_file_write(&f, data, (int64_t)n) && tni_file_commit(&f);
         tni_file_close(&f);

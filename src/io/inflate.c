@@ -100,12 +100,14 @@ static void inflate_block(inflate_stream *s, const inflate_codes *codes,
         }
         /* Groups of 4 lengths and of 2 distances share a number of further bits. */
         k -= 257;
-        more = k < 8 || k >= 28 ? 0 : k / 4 - 1;
+        if (k > 28) s->bad = true;
+        if (s->bad) return;
+        more = k < 8 || k == 28 ? 0 : k / 4 - 1;
         n = k == 28 ? 258 : k < 8 ? 3 + k : 3 + ((4 + k % 4) << more) + inflate_bits(s, more);
         k = inflate_symbol(s, distances);
         more = k < 4 ? 0 : k / 2 - 1;
         far = k < 2 ? 1 + k : 1 + ((2 + k % 2) << more) + inflate_bits(s, more);
-        if (k > 29 || n > 258 || far > s->at || n > s->room - s->at) s->bad = true;
+        if (k > 29 || far > s->at || n > s->room - s->at) s->bad = true;
         if (s->bad) return;
         for (; n > 0; n--, s->at++) s->to[s->at] = s->to[s->at - far];
     }
@@ -166,5 +168,5 @@ TN_PRIV bool tni_inflate(const uint8_t *from, int64_t bytes, uint8_t *to, int64_
             return false;
         inflate_block(&s, &codes, &far);
     }
-    return !s.bad && s.at == room;
+    return !s.bad && s.at == room && s.left == 0;
 }

@@ -2,8 +2,8 @@
  * and back.
  *
  * Read are stored and deflated members, also of zip64; written are stored ones of less than 4 GiB
- * in all. The directory is untrusted: members lie within the file and do not overlap, and their CRC
- * must be right. */
+ * in all. The directory is untrusted: members lie within the file, have together no more bytes than
+ * it, and their CRC must be right. */
 #include "io.h"
 
 /* The bytes of the fields of each record, their bytes in all, and the places of fields. */
@@ -83,6 +83,12 @@ static bool npz_bad(const npz_reader *z, const char *what) {
     return tni_error(z->b, TN_FORMAT, "'%s' is not a valid .npz file: %s", z->path, what);
 }
 
+static bool npz_bad_member(const npz_reader *z, const npz_member *m, const char *what) {
+    return tni_error(z->b, TN_FORMAT, "'%s' is not a valid .npz file: its member \"%.*s\" %s",
+                     z->path, m->name_bytes < 100 ? (int)m->name_bytes : 100, (const char *)m->name,
+                     what);
+}
+
 /* The fields of a record, little-endian; whether it begins with this signature. */
 static bool npz_fields(const uint8_t *at, const char *widths, uint64_t *v, uint64_t signature) {
     for (int i = 0; widths[i]; i++) {
@@ -159,21 +165,21 @@ static bool npz_next(npz_reader *z, npz_member *m) {
     m->crc = (uint32_t)v[ENTRY_CRC];
     m->deflated = v[ENTRY_METHOD] == ZIP_DEFLATED;
     if ((v[ENTRY_FLAGS] & ZIP_ENCRYPTED) || (!m->deflated && v[ENTRY_METHOD]))
-        return npz_bad(z, "a member is encrypted, or compressed by another method than deflate");
+        return npz_bad_member(z, m, "is encrypted, or compressed by another method than deflate");
     if (!npz_fields_at(z, v[ENTRY_AT], ZIP_LOCAL_BYTES, ZIP_LOCAL, local, ZIP_IS_LOCAL))
-        return npz_bad(z, "a member is elsewhere");
+        return npz_bad_member(z, m, "does not begin where the directory says");
     from = v[ENTRY_AT] + ZIP_LOCAL_BYTES + local[LOCAL_NAME] + local[LOCAL_EXTRA];
     if (from > (uint64_t)z->bytes || v[ENTRY_PACKED] > (uint64_t)z->bytes - from)
-        return npz_bad(z, "a member ends too late");
+        return npz_bad_member(z, m, "ends beyond the file");
     m->from = z->at + from;
     m->packed = (int64_t)v[ENTRY_PACKED];
-    /* Members cannot be the same bytes many times, and memory is asked for by size, which a small
-     * file cannot make large. */
+    /* Together members have no more bytes than the file, and memory is asked for by size, which a
+     * small file cannot make large. */
     z->left -= m->packed;
-    if (z->left < 0) return npz_bad(z, "its members overlap");
+    if (z->left < 0) return npz_bad_member(z, m, "overlaps others");
     if (!tni_mul(m->packed, m->deflated ? ZIP_MOST : 1, &most) || v[ENTRY_SIZE] > (uint64_t)most ||
         (!m->deflated && v[ENTRY_SIZE] != v[ENTRY_PACKED]))
-        return npz_bad(z, "the sizes of a member do not agree");
+        return npz_bad_member(z, m, "has sizes that do not agree");
     m->size = (int64_t)v[ENTRY_SIZE];
     return true;
 }
@@ -184,12 +190,12 @@ static tn_tensor *npz_tensor(npz_reader *z, const npz_member *m, uint8_t *unpack
     char name[256];
     tni_file f;
     if (unpacked && !tni_inflate(m->from, m->packed, unpacked, m->size)) {
-        npz_bad(z, "a member does not unpack");
+        npz_bad_member(z, m, "cannot be unpacked");
         return NULL;
     }
     if (unpacked) data = unpacked;
     if (zip_crc(data, m->size) != m->crc) {
-        npz_bad(z, "the CRC of a member is another");
+        npz_bad_member(z, m, "has another CRC");
         return NULL;
     }
     /* As a path in messages. */

@@ -56,7 +56,8 @@ def test_vectors_of_sentences_are_those_of_float64(tmp_path):
 
 def test_letters_are_parted_as_bert_does():
     example, beside = both("sentences")
-    scopes = ((1, 0x180), (0x300, 0x370), (0x2000, 0x2070), (0x3000, 0x3012), (0x4DB0, 0x4E10))
+    scopes = ((1, 0x180), (0x300, 0x370), (0x2000, 0x2070), (0x2E80, 0x2FE0), (0x3000, 0x3012),
+              (0x31C0, 0x31F0), (0x4DB0, 0x4E10), (0xFAD0, 0xFB00))  # fmt: skip
     for text in (f"a{chr(code)}b" for scope in scopes for code in range(*scope)):
         assert example.WordPiece.words(text) == beside.parted(text), ascii(text)
 

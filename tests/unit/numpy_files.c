@@ -115,14 +115,14 @@ static void npz_entries_that_do_not_fit_are_refused(void) {
         unsigned char byte;
         const char *said;
     } c[] = {{0, 0, "its directory is damaged"},
-             {8, 1, "a member is encrypted"},
+             {8, 1, "is encrypted"},
              {10, 12, "compressed by another method than deflate"},
-             {16, 0x55, "the CRC of a member is another"},
-             {21, 0x7f, "a member ends too late"},
-             {20, 0, "the sizes of a member do not agree"},
-             {24, 5, "a member does not unpack"},
+             {16, 0x55, "has another CRC"},
+             {21, 0x7f, "ends beyond the file"},
+             {20, 0, "has sizes that do not agree"},
+             {24, 5, "cannot be unpacked"},
              {29, 0x7f, "its directory is damaged"},
-             {42, 1, "a member is elsewhere"},
+             {42, 1, "does not begin where"},
              {46, 0xff, "a member's name is not UTF-8"}};
     size_t entry = 0;
     while (memcmp(packed + entry, "PK\1\2", 4) != 0) entry++;

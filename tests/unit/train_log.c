@@ -177,6 +177,10 @@ static void tables_of_others_are_refused(void) {
         "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1,2\n",
         "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1,2,3,4,5,6,7\n3,2,3,4,5,6,7\n",
         "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1,2,3,4,5,6,x\n",
+        "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\ninf,2,3,4,5,6,7\n",
+        "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1e300,2,3,4,5,6,7\n",
+        "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1.5,2,3,4,5,6,7\n",
+        "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1,2,3,4,5,6,7\n2,2,3,4,5,6,7\n",
         "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n1,2,3,4,5,6,7"};
     const char *csv = path_of("wrong.csv");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -196,6 +200,24 @@ static void tables_of_others_are_refused(void) {
     end(&w);
     CHECK(!tn_save_bytes(path_of("x"), NULL, 1) && says(TN_INVALID, "tn_save_bytes"));
     CHECK(tn_save_bytes(path_of("x"), NULL, 0) && same_file(path_of("x"), ""));
+}
+
+static void a_table_of_later_epochs_begins_anew(void) {
+    const char *csv = path_of("later.csv");
+    const char *table = "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n5,1,2,3,4,5,6\n";
+    CHECK(tn_save_bytes(csv, table, strlen(table)));
+    tn_train_log *log = tn_train_log_new(.csv = csv, .svg = path_of("later.svg"));
+    tn_progress p = {.event = TN_EVENT_BEGIN, .epoch = 2, .accuracy = 1, .test_accuracy = 1};
+    CHECK(tn_train_log_on(&p, log));
+    p.event = TN_EVENT_EPOCH_END;
+    CHECK(tn_train_log_on(&p, log));
+    CHECK(
+        same_file(csv, "epoch,loss,test_loss,accuracy,test_accuracy,lr,seconds\n3,0,0,1,1,0,0\n"));
+    tn_train_log_free(log);
+    char *picture = check_file(path_of("later.svg"));
+    CHECK(picture && strstr(picture, ">90 %<") && strstr(picture, ">100 %<") &&
+          strstr(picture, "epochs 3 to 3") && !strstr(picture, "110 %"));
+    free(picture);
 }
 
 /* --- a line ----------------------------------------------------------------------------------- */
@@ -234,6 +256,9 @@ static void a_line_says_where_training_is(void) {
     p.test_loss = p.test_accuracy = none, p.epochs = 3, p.rate = p.remaining = 0;
     tn_progress_text(&p, text, sizeof text);
     CHECK_TEXT(text, "epoch 3/3 [................]  0.0/s  0 s left");
+    p.event = TN_EVENT_END, p.epoch = 3; /* epochs that were made */
+    tn_progress_text(&p, text, sizeof text);
+    CHECK_TEXT(text, "epoch 3/3  0.0/s");
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -261,9 +286,13 @@ static void options_that_make_no_sense_are_refused(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(the_table_has_what_was_told),   CHECK_TEST(a_resumed_training_goes_on_in_its_table),
-    CHECK_TEST(numbers_of_any_size_come_back), CHECK_TEST(tables_of_others_are_refused),
-    CHECK_TEST(a_line_says_where_training_is), CHECK_TEST(options_that_make_no_sense_are_refused),
+    CHECK_TEST(the_table_has_what_was_told),
+    CHECK_TEST(a_resumed_training_goes_on_in_its_table),
+    CHECK_TEST(numbers_of_any_size_come_back),
+    CHECK_TEST(tables_of_others_are_refused),
+    CHECK_TEST(a_table_of_later_epochs_begins_anew),
+    CHECK_TEST(a_line_says_where_training_is),
+    CHECK_TEST(options_that_make_no_sense_are_refused),
 };
 
 int main(int argc, char **argv) {
