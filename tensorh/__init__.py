@@ -23,13 +23,13 @@ _loaded = []
 _LAZY = (
     "__config__", "_dynamo", "_utils", "accelerator", "amp", "ao", "array_api", "autograd",
     "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "formats",
-    "func", "futures", "fx", "hub", "jit", "legacy", "library", "linalg", "masked",
+    "func", "functional", "futures", "fx", "hub", "jit", "legacy", "library", "linalg", "masked",
     "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "random",
-    "return_types",
-    "safetensors", "serialization", "signal", "sparse", "special", "storage", "testing",
-    "torch_version", "types", "utils", "version",
+    "return_types", "safetensors", "serialization", "signal", "sparse", "special", "storage",
+    "testing", "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
+    "Future": "futures",
     "vmap": "_vmap",
     "GradScaler": "amp",
     "TypedStorage": "storage",
@@ -85,6 +85,12 @@ def _of_c(name):
 
 
 _C.__getattr__ = _of_c
+_C.__path__ = []  # torch._C has modules: torch._C._functorch
+
+
+def _assert(condition, message):
+    """assert, as a function."""
+    assert condition, message
 
 
 def get_include():

@@ -16,6 +16,7 @@ from . import distributed as distributed
 from . import distributions as distributions
 from . import formats as formats
 from . import func as func
+from . import functional as functional
 from . import futures as futures
 from . import hub as hub
 from . import jit as jit
@@ -60,6 +61,7 @@ DoubleStorage: type
 DoubleTensor: type
 FloatStorage: type
 FloatTensor: type
+from .futures import Future as Future
 from .amp.grad_scaler import GradScaler as GradScaler
 HalfStorage: type
 HalfTensor: type

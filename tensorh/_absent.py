@@ -164,6 +164,11 @@ _MODULES = {
     "fx.passes.infra.pass_base": (_TRACING, "PassBase PassResult"),
     "fx.passes.shape_prop": (_TRACING, "ShapeProp TensorMetadata"),
     "fx.proxy": (_TRACING, "Proxy TraceError=Exception TracerBase Attribute ParameterProxy"),
+    "_C._functorch": (
+        "batches are not layers of an interpreter: see torch.vmap", "_add_batch_dim() "
+        "_remove_batch_dim() get_unwrapped() maybe_get_bdim() maybe_get_level() "
+        "current_level() peek_interpreter_stack() _vmap_increment_nesting() "
+        "_vmap_decrement_nesting()"),
     "_custom_ops": (_TRACING, "get_ctx()"),
     "_jit_internal": (_SCRIPT, ""),
     "_dynamo": (_TRACING, "OptimizedModule explain() export()"),
@@ -212,6 +217,7 @@ _TOP = {
     **dict.fromkeys(("SymBool", "SymFloat", "SymInt"), "sizes are numbers"),
     **dict.fromkeys(("Event", "Stream"), "see torch.cuda.Event and torch.cuda.Stream"),
     **dict.fromkeys(("PyTorchFileReader", "PyTorchFileWriter"), "see torch.load and torch.save"),
+    "TensorType": _SCRIPT,
     **dict.fromkeys(("ScriptFunction", "ScriptModule", "ScriptObject"), _SCRIPT),
 }
 
@@ -245,6 +251,13 @@ def _false(*args):
     return False
 
 
+def _is_sample(x):
+    """Whether a tensor is a sample of vmap."""
+    from . import _C
+
+    return isinstance(x, _C.Tensor) and _C._is_batched(x)
+
+
 def _choose(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
     """A function that calls if_true or if_false, by an argument."""
 
@@ -267,6 +280,7 @@ class _NoChange:
 
 # Names whose answer is true here.
 _ANSWERS = {
+    "_C._functorch": {"is_batchedtensor": _is_sample},
     "distributed.elastic.multiprocessing.errors": {"record": _same},
     "fx": {"wrap": _same},
     "fx._symbolic_trace": {

@@ -69,6 +69,10 @@ _nn = _VariableFunctions = _Operators()
 
 def get(name):
     """The value of a name that _C does not have."""
+    if name == "_functorch":
+        import importlib
+
+        return importlib.import_module(f"{__package__}._C._functorch")
     if name in _FROM_LIBRARY:
         from . import library
 

@@ -18,7 +18,7 @@ LEFT_OUT = (
      r"Stream$|Event$|AcceleratorError|prepare_multiprocessing\w*|get_file_path|init_num_threads|"
      r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|"
      r"get_device_module|LiteScript\w*|__torch_dispatch__|"
-     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|classes|package|functional|torch_version|quasirandom|foreach|has_\w+",
+     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|classes|package|torch_version|quasirandom|foreach|has_\w+",
      "it belongs to how torch is built inside"),
     (r"ao|per_(channel|tensor)_\w+|quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
      r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
@@ -98,9 +98,8 @@ LEFT_OUT_OF = {
     "torch.fft": ((r"Tensor", _INSIDE),),
     "torch.optim.Optimizer": ((r"Optimizer(Pre|Post)Hook", _INSIDE),),
     "torch.utils.checkpoint": (
-        (r"Checkpoint\w+|check_backward_validity|create_selective_\w+|DefaultDeviceType|"
-         r"detach_variable|[gs]et_device_states|GraphExecGroup|noop_context_fn|SAC_IGNORED_OPS|"
-         r"SelectiveCheckpointContext|set_checkpoint_\w+", _INSIDE),
+        (r"Checkpoint\w+|create_selective_\w+|DefaultDeviceType|GraphExecGroup|"
+         r"SAC_IGNORED_OPS|SelectiveCheckpointContext|set_checkpoint_\w+", _INSIDE),
     ),
     "torch.nn.init": (
         (r"(constant|dirac|eye|kaiming_(normal|uniform)|normal|orthogonal|sparse|uniform|"
@@ -116,7 +115,7 @@ LEFT_OUT_OF = {
     "torch.utils": (
         (r"benchmark|bottleneck|collect_env", "Python has timeit and cProfile"),
         (r"hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
-        (r"show_pickle|viz|weak|deterministic", _INSIDE),
+        (r"show_pickle|viz|deterministic", _INSIDE),
     ),
     "torch.utils.data": (
         (r"\w*DataPipe|functional_datapipe|\w*datapipes?\w*|DataChunk|argument_validation|"

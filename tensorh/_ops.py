@@ -4,6 +4,21 @@ from . import _C
 from ._C import Tensor
 
 
+def _to_copy(
+    self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False,
+    memory_format=None,
+):  # fmt: skip
+    """A copy of self, of another dtype, device or layout if that is given."""
+    copy = self.to(device=device, dtype=dtype, copy=True, memory_format=memory_format)
+    return copy if layout is None or layout is self.layout else copy.to_dense()
+
+
+# Operators of torch by names that no function or method has.
+_INNER = {
+    "_pin_memory": Tensor.pin_memory, "_to_copy": _to_copy, "alias": lambda self: self.view_as(self)
+}  # fmt: skip
+
+
 class _Operator:
     """An operator; its overloads, .Tensor or .default, are the same function."""
 
@@ -42,6 +57,8 @@ class _Namespace:
         found = find(self.name, name)
         if found is not None or self.name != "aten":
             return found
+        if name in _INNER:
+            return _INNER[name]
         import sys
 
         torch = sys.modules[__package__]
@@ -49,6 +66,8 @@ class _Namespace:
             found = getattr(owner, name, None)
             if callable(found):
                 return found
+        if name == "_sparse_addmm":
+            return torch.sparse.addmm
         for space in ("linalg", "special", "fft"):
             found = _C._spaces.get(space, {}).get(name.removeprefix(space + "_"))
             if name.startswith(space + "_") and found is not None:

@@ -62,6 +62,11 @@ static PyObject *py_main_set_num_threads(PyObject *self, PyObject *o) {
     if (!tn_set_threads((int32_t)n)) return py_raise();
     Py_RETURN_NONE;
 }
+static PyObject *py_main_isa(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyUnicode_FromString(tn_isa());
+}
+
 static PyObject *py_main_get_num_threads(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     return PyLong_FromLong(tn_threads());
@@ -90,6 +95,7 @@ static PyMethodDef py_main_functions[] = {
     {"manual_seed", py_main_manual_seed, METH_O, "seeds the default generator; returns it"},
     {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
     {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
+    {"_isa", py_main_isa, METH_NOARGS, "the instruction set of the kernels"},
     {"_package", py_main_package, METH_O, NULL},
     {"_plan_begin", py_plan_begin, METH_NOARGS, "meta tensors count until _plan_end"},
     {"_plan_end", py_plan_end, METH_NOARGS, "(peak, tensor_peak, end, rest, parts)"},

@@ -45,13 +45,25 @@ class _WithFlags(_Backend):
             self.__dict__.update(before)
 
 
+class _Cpu(_Backend):
+    """torch.backends.cpu."""
+
+    def get_cpu_capability(self):
+        """The instruction set of the kernels, as torch names it."""
+        from .. import _C
+
+        isa = _C._isa()
+        return isa.upper() if isa in ("avx2", "avx512") else "DEFAULT"
+
+
+cpu = _Cpu("cpu")
 cudnn = _WithFlags("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
 mps = _Backend("mps")
 mkldnn = _WithFlags("mkldnn", enabled=False, deterministic=False, allow_tf32=True)
 mkl = _Backend("mkl")
 openmp = _Backend("openmp")
 
-for _one in (cudnn, mps, mkldnn, mkl, openmp):  # import torch.backends.cudnn as cudnn
+for _one in (cpu, cudnn, mps, mkldnn, mkl, openmp):  # import torch.backends.cudnn as cudnn
     _sys.modules[f"{__name__}.{_one.__name__.rpartition('.')[2]}"] = _one
 
 

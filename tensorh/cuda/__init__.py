@@ -277,6 +277,8 @@ def __getattr__(name):
         return importlib.import_module("." + name, __name__)
     if name == "default_generators":  # one generator for all
         return (_C.default_generator,) * device_count()
+    if name == "_initialized":
+        return is_initialized()
     if name in _TYPES:
         from .._functions.dtypes import types_of
         from ..storage import legacy

@@ -57,6 +57,11 @@ def zeros_(tensor):
     return _quiet(tensor.zero_)
 
 
+# Of the same, by the names that torch's file has inside.
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_
+
+
 def eye_(tensor):
     """The identity matrix."""
     if tensor.ndim != 2:

@@ -2,11 +2,16 @@
 
 import contextlib
 import copy
+import warnings
 import weakref
 
-from .. import _C, autograd
+from .. import _C, autograd, cuda
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_early_stop",
+    "set_device_states",
+]  # fmt: skip
 
 
 class CheckpointError(RuntimeError):
@@ -291,6 +296,54 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
         )
         at += size
     return part(at, len(functions))(input)
+
+
+# --- for programs that write checkpoints of their own ---------------------------------------------
+
+
+def detach_variable(inputs):
+    """A tuple whose tensors are leaves of a new graph, which require what they required."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
+    return tuple(
+        t.detach().requires_grad_(t.requires_grad) if isinstance(t, _C.Tensor) else t
+        for t in inputs
+    )
+
+
+def check_backward_validity(inputs):
+    """A warning if no tensor among the inputs requires a gradient."""
+    if not any(t.requires_grad for t in inputs if isinstance(t, _C.Tensor)):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+        )
+
+
+def get_device_states(*args):
+    """The numbers of the GPUs that the tensors among args lie on, and their random states."""
+    places = [t.device for t in _take_tensors(args)[1] if t.device.type == "cuda"]
+    return [p.index for p in places], [cuda.get_rng_state(p) for p in places]
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Gives the GPUs of these numbers those random states."""
+    if device_type in (None, "cuda"):
+        for number, state in zip(devices, states, strict=False):
+            cuda.set_rng_state(state, number)
+
+
+def noop_context_fn():
+    """Two blocks that change nothing: a context_fn of checkpoint."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable):
+    """A block that changes nothing: the second run always goes on to the function's end."""
+    yield
 
 
 def __getattr__(name):

@@ -285,3 +285,119 @@ def test_flex_attention_of_queries_that_see_nothing():
     assert q.grad.isfinite().all() and q.grad[:, :, 0].eq(0).all()
     with pytest.raises(ValueError, match="enable_gqa"):
         flex_attention(q, k, k)
+
+
+# --- what packages of others ask for --------------------------------------------------------------
+
+
+def test_torch_functional():
+    from tensorh.functional import cdist, einsum
+
+    assert torch.functional.tensordot is torch.tensordot and einsum is torch.einsum
+    assert cdist is torch.cdist and len(torch.functional.__all__) == 22
+    with pytest.raises(AttributeError, match=r"'torch\.functional' has no attribute 'nothing'"):
+        torch.functional.nothing  # noqa: B018
+
+
+def test_names_below_torch_c():
+    from tensorh._C._functorch import is_batchedtensor
+
+    from tensorh import _C
+
+    seen = []
+    torch.vmap(lambda x: seen.append(is_batchedtensor(x)) or x * 2)(torch.ones(3))
+    assert seen == [True] and not is_batchedtensor(torch.ones(3)) and not is_batchedtensor(3)
+    assert _C._functorch.is_batchedtensor is is_batchedtensor
+    with pytest.raises(NotImplementedError, match="vmap"):
+        _C._functorch._add_batch_dim(torch.ones(1), 0, 1)
+
+
+def test_signatures_of_calls():
+    """inspect.signature of a model is that of its call, of a class that of __init__."""
+    from inspect import getfullargspec, signature
+
+    class Own(nn.Module):
+        def __init__(self, a, b=2):
+            super().__init__()
+
+    class Called(Own):
+        def __call__(self, x, y=3):
+            return x
+
+    for model in (nn.Linear(1, 1), nn.Sequential(), Own(1)):
+        assert str(signature(model)) == "(*args, **kwargs)"
+    assert str(signature(Own)) == "(a, b=2)" and str(signature(Called(1))) == "(x, y=3)"
+    assert list(signature(nn.Linear).parameters)[:2] == ["in_features", "out_features"]
+    assert getfullargspec(nn.Sequential().forward).args == ["self", "input"]
+
+
+def test_parts_of_checkpoints():
+    from tensorh.utils import checkpoint as c
+
+    x, y = torch.ones(2, requires_grad=True) * 2, torch.ones(2)
+    a, b, n = c.detach_variable((x, y, 3))
+    assert a.is_leaf and a.requires_grad and a.equal(x) and not b.requires_grad and n == 3
+    with pytest.raises(RuntimeError, match="list"):
+        c.detach_variable([x])
+    c.check_backward_validity((x, 1))
+    with pytest.warns(UserWarning, match="None of the inputs"):
+        c.check_backward_validity((y, 1))
+    assert c.get_device_states(x, [y]) == ([], []) and c.set_device_states([], []) is None
+    w = torch.ones(2, requires_grad=True)
+    with c.set_checkpoint_early_stop(False):
+        out = c.checkpoint(torch.exp, w, use_reentrant=False, context_fn=c.noop_context_fn)
+    out.sum().backward()
+    assert w.grad.equal(w.detach().exp())
+
+
+def test_dictionaries_of_tensors():
+    from copy import deepcopy
+
+    from tensorh.utils.weak import TensorWeakRef, WeakIdKeyDictionary, WeakIdRef
+
+    a, b = torch.ones(2), torch.ones(2)
+    d = WeakIdKeyDictionary({a: 1})
+    d[b] = [2]
+    ref, left = TensorWeakRef(a), WeakIdRef(b)
+    assert d[a] == 1 and len(d) == 2 and a in d and 3 not in d and torch.ones(2) not in d
+    assert ref() is a and left == WeakIdRef(b) and left != WeakIdRef(a)
+    other = deepcopy(d)
+    assert other[b] == [2] and other[b] is not d[b] and d.copy()[b] is d[b]
+    assert (d | {a: 5})[a] == 5 and ({a: 5} | d)[a] == 1 and len(d.keyrefs()) == 2
+    del b
+    assert len(d) == 1 and [k is a for k in d] == [True] and left() is None and left != ref.ref
+    del d[a]
+    assert not d
+    with pytest.raises(TypeError, match="weak reference to 'int'"):
+        d[3] = 1
+
+
+def test_inner_operators():
+    x = torch.arange(3.0)
+    copy = torch.ops.aten._to_copy.default(x, dtype=torch.int32)
+    assert copy.dtype is torch.int32 and torch.ops.aten._to_copy(x).data_ptr() != x.data_ptr()
+    assert torch.ops.aten.alias(x).data_ptr() == x.data_ptr()
+    eye = torch.eye(2).to_sparse()
+    assert torch.ops.aten._sparse_addmm(torch.ones(2, 2), eye, torch.ones(2, 2)).sum() == 8
+
+
+def test_small_names_of_packages():
+    from tensorh import Future, TensorType
+    from tensorh._tensor_str import PRINT_OPTS, _tensor_str
+    from tensorh.nn.init import _no_grad_fill_
+    from tensorh.utils.data._utils.worker import _generate_state
+    from tensorh.utils.data.dataloader import _collate_fn_t, _worker_init_fn_t
+
+    assert isinstance(torch.futures.Future(), Future) and not isinstance(torch.ones(1), TensorType)
+    assert _tensor_str(torch.ones(2, 2), 0) == "[[1., 1.],\n [1., 1.]]"
+    assert _tensor_str(torch.ones(2, 2), 9) == "[[1., 1.],\n          [1., 1.]]"
+    assert _tensor_str(torch.tensor(3.5, dtype=torch.float64), 0) == "3.5000"
+    assert PRINT_OPTS.threshold == 1000
+    with pytest.raises(AssertionError, match="why"):
+        torch._assert(torch.tensor(False), "why")
+    assert torch._assert(True, "") is None and _no_grad_fill_(torch.ones(1), 2) == 2
+    assert torch.backends.cpu.get_cpu_capability() in ("DEFAULT", "AVX2", "AVX512")
+    assert not torch.cuda._initialized or torch.cuda.is_available()
+    words = _generate_state(12345678901234567, 3)  # torch's
+    assert words == [2377215042, 2522568625, 962964186, 3121645664]
+    assert _collate_fn_t and _worker_init_fn_t

@@ -142,9 +142,27 @@ def _with_getattr(bases):
     return (*before, _WithGetattr, *bases[at + 1 :])
 
 
+class CallSignature:
+    """inspect.signature(model): of the call, which is C; of the class it is __init__'s."""
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self.of_class(owner)
+        from inspect import Parameter, Signature, signature
+
+        if owner.__call__ is not _C._Module.__call__:
+            return signature(instance.__call__)
+        kinds = {"args": Parameter.VAR_POSITIONAL, "kwargs": Parameter.VAR_KEYWORD}
+        return Signature([Parameter(name, kind) for name, kind in kinds.items()])
+
+    def of_class(self, owner):
+        raise AttributeError("__signature__")
+
+
 class Module(_C._Module):
     """Base class of all neural network modules: a tree of parameters, buffers and modules."""
 
+    __signature__ = CallSignature()
     _version = 1
     training: bool
     call_super_init = False

@@ -6,7 +6,7 @@ import warnings
 from ... import _C
 from . import _beside
 from ._embedding import EMBEDDING, EMBEDDING_BAG
-from .module import Module
+from .module import CallSignature, Module
 
 _classes = {}
 _OWN = (  # rows that are Python classes here
@@ -28,10 +28,10 @@ _OWN = (  # rows that are Python classes here
 )
 
 
-class _Signature:
+class _Signature(CallSignature):
     """inspect.signature(nn.Linear): from the row's options, while __init__ is the row's."""
 
-    def __get__(self, instance, owner):
+    def of_class(self, owner):
         row = next(cls for cls in owner.__mro__ if "_row" in cls.__dict__)
         if owner.__init__ is not row.__init__:
             raise AttributeError("__signature__")

@@ -17,13 +17,17 @@ import threading
 import warnings
 import weakref
 from collections import deque
+from collections.abc import Callable
 from types import GenericAlias
+from typing import Any
 
 from ... import _C
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
+_collate_fn_t = Callable[[list], Any]  # for annotations
+_worker_init_fn_t = Callable[[int], None]
 _LARGE = 1 << 20  # bytes of a batch of tensors from which on a thread gathers it
 
 # --- what a worker knows --------------------------------------------------------------------------
