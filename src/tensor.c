@@ -205,5 +205,6 @@
 #include "io/npy.c"
 #include "io/inflate.c"
 #include "io/npz.c"
+#include "io/csv.c"
 #include "base/cold_end.inl"
 #endif

@@ -1,5 +1,5 @@
-/* io.h - files: safetensors and NumPy's are read and written, IDX and raw bytes are read. State
- * dicts also from and to memory, for programs that carry their model with them (tools/embed.c).
+/* io.h - files: safetensors and NumPy's are read and written, IDX, CSV and raw bytes are read.
+ * State dicts also from and to memory, for programs that carry their model (tools/embed.c).
  *
  * Files are untrusted: any bytes are a valid file or an error, and nothing in them runs as code.
  * Saving is atomic: the path holds the old file or the new one, even after a crash or on a full
@@ -144,6 +144,30 @@ TN_API bool tn_save_bytes_at(const char *file, int line, const char *path, const
  * i8, i16, i32, f32 or f64. NULL with an error. */
 TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 #define tn_load_idx(path) tn_load_idx_at(__FILE__, __LINE__, path)
+
+/* Whether a table's first row has names: found out (a row with a cell that is no number does), yes,
+ * or no. */
+typedef enum tn_csv_header { TN_CSV_FIND, TN_CSV_NAMES, TN_CSV_NO_NAMES } tn_csv_header;
+/* A table of numbers as text (CSV) as a new tensor (rows, columns) of an integer or floating dtype,
+ * TN_NO_DTYPE: the default one. Cells may stand in quotes, lines end with LF or CRLF, empty lines
+ * are skipped, blanks around a cell are dropped, numbers have a '.'. An empty cell is NaN; in
+ * integers it is an error, as is a number out of their range. Errors name line and column.
+ *   .columns  becomes the names of a header, with NULL for tensors; free it with tn_named_free. No
+ *             names: n is 0.
+ * NULL with an error.     tn_load_csv("points.csv", .header = TN_CSV_NAMES, .columns = &names) */
+typedef struct tn_csv_args {
+    char delimiter;
+    tn_csv_header header;
+    tn_dtype dtype;
+    tn_named_list *columns;
+    const char *path; /* required */
+    TNI_NAMED_OPTIONS
+} tn_csv_args;
+TN_API tn_tensor *tn_load_csv_at(const char *file, int line, const tn_csv_args *args);
+#ifndef __cplusplus
+#define tn_load_csv(...) \
+    TNI_CALL_AS(tn_load_csv_at, tn_csv_args, .delimiter = ',', .path = __VA_ARGS__)
+#endif
 
 /* A .npy file of NumPy, version 1.0 to 3.0, as a new tensor: bool, integers, float16, 32 and 64,
  * complex64 and 128, of either byte order. A Fortran-order file keeps its column-major strides.

@@ -1,5 +1,6 @@
 /* schema.c - the schema parser and the layout of argument structs. Tables: schema_tables.c. */
 #include "schema.h"
+#include "../base/real.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -88,22 +89,6 @@ static int64_t schema_dtype(tni_word w) {
     return 0;
 }
 
-/* strtod of a text with '.', whatever the program's locale has for it; false if that is not all. */
-static bool schema_real(const char *text, double *real) {
-    char half[16], local[80], *end;
-    const char *dot = strchr(text, '.');
-    const int point = snprintf(half, sizeof half, "%.1f", 0.5) - 2; /* bytes of the locale's */
-    if (dot && point > 0) {
-        snprintf(local, sizeof local, "%.*s%.*s%s", (int)(dot - text), text, point, half + 1,
-                 dot + 1);
-        text = local;
-    }
-    const int number = errno;
-    *real = strtod(text, &end); /* sets errno for denormal numbers */
-    errno = number;
-    return !*end;
-}
-
 static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *real) {
     char text[64], *end = NULL;
     const int number = errno;
@@ -113,7 +98,7 @@ static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *rea
     /* An integer first; what is left behind its digits makes it a real number. */
     if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
         if (whole) return false;
-        return schema_real(text, real);
+        return tni_real(text, real);
     }
     /* Whole numbers must fit 64 bits; others are read as doubles. */
     errno = 0;
@@ -126,7 +111,7 @@ static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *rea
         return true;
     }
     if (whole) return false;
-    return schema_real(text, real);
+    return tni_real(text, real);
 }
 
 static bool schema_read_whole(tni_schema_param *p, tni_word w) {

@@ -362,6 +362,58 @@ static PyObject *py_files_npz_save(PyObject *self, PyObject *args) {
     return filled ? py_files_saved(ok, bytes) : NULL;
 }
 
+/* --- tables as text --------------------------------------------------------------------------- */
+
+/* The names of a list, which is freed. */
+static PyObject *py_files_names(tn_named_list list) {
+    PyObject *all = PyList_New(0);
+    for (int64_t i = 0; all && i < list.n; i++) {
+        PyObject *name = PyUnicode_FromString(list.at[i].name);
+        if (!name || PyList_Append(all, name)) Py_CLEAR(all);
+        Py_XDECREF(name);
+    }
+    tn_named_free(list);
+    return all;
+}
+
+/* _csv_load(path, delimiter, header, dtype or None): (tensor, names of a header). */
+static PyObject *py_files_csv_load(PyObject *self, PyObject *args) {
+    PyObject *path, *dtype, *t_of, *names, *pair = NULL;
+    tn_named_list list = {NULL, 0, 0, false};
+    tn_csv_args a;
+    tn_tensor *t;
+    int delimiter, header;
+    (void)self;
+    memset(&a, 0, sizeof a);
+    if (!PyArg_ParseTuple(args, "O&CiO", PyUnicode_FSConverter, &path, &delimiter, &header, &dtype))
+        return NULL;
+    if (delimiter < 1 || delimiter > 127 || strchr("\"\n\r.", delimiter))
+        PyErr_Format(PyExc_ValueError, "delimiter: %c cannot be one", delimiter);
+    else if (dtype != Py_None && !py_to_dtype(dtype, &a.dtype))
+        PyErr_Format(PyExc_TypeError, "dtype: expected a dtype");
+    if (PyErr_Occurred()) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    a.path = PyBytes_AsString(path);
+    a.delimiter = (char)delimiter;
+    a.header = (tn_csv_header)header;
+    a.columns = &list;
+    do {
+        py_long l = py_long_begin();
+        t = tn_load_csv_at(NULL, 0, &a);
+        py_long_end(l);
+    } while (!t && py_stopped());
+    Py_DECREF(path);
+    if (!t) return py_raise();
+    t_of = py_wrap(tn_take(t));
+    names = py_files_names(list);
+    if (t_of && names) pair = PyTuple_Pack(2, t_of, names);
+    Py_XDECREF(t_of);
+    Py_XDECREF(names);
+    return pair;
+}
+
 /* --- a profile -------------------------------------------------------------------------------- */
 
 /* _profile_begin(): calls are recorded from now on. */
@@ -390,6 +442,7 @@ static PyMethodDef py_files_functions[] = {
     {"_safetensors_load", py_files_safe_load, METH_O, NULL},
     {"_safetensors_open", py_files_safe_open, METH_O, NULL},
     {"_safetensors_names", py_files_safe_names, METH_O, NULL},
+    {"_csv_load", py_files_csv_load, METH_VARARGS, NULL},
     {"_npy_load", py_files_npy_load, METH_O, NULL},
     {"_npy_save", py_files_npy_save, METH_VARARGS, NULL},
     {"_npz_load", py_files_npz_load, METH_O, NULL},

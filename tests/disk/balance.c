@@ -108,6 +108,17 @@ static bool load_npz(void) {
     tn_named_free(l);
     return ok;
 }
+static bool save_csv(void) {
+    static const char text[] = "a,b\n1,2\n3,4\n";
+    file_write(path, text, sizeof text - 1);
+    return true;
+}
+static bool load_csv(void) {
+    tn_named_list names;
+    const bool ok = tensor(tn_load_csv(name, .columns = &names));
+    tn_named_free(names);
+    return ok;
+}
 static bool load_bytes(void) { return tensor(tn_load_bytes(name)); }
 static bool load_set(void) {
     tn_dataset *d = tn_dataset_idx(name, name, 0, 1);
@@ -136,6 +147,7 @@ static const struct job {
     {"tn_load_npy", load_npy, save_npy},
     {"tn_save_npz", save_npz, save_npz},
     {"tn_load_npz", load_npz, save_npz},
+    {"tn_load_csv", load_csv, save_csv},
     {"tn_load_bytes", load_bytes, NULL},
     {"tn_dataset_idx", load_set, NULL},
     {"tn_file_exists", exists, save_tensors},

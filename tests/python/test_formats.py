@@ -1,4 +1,4 @@
-"""Files of other programs: NumPy's .npy and .npz, with NumPy as the oracle, and damaged ones."""
+"""Files of other programs: NumPy's .npy and .npz and tables as text, NumPy being the oracle."""
 
 import io
 import struct
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorh as torch
-from tensorh.formats import load_npy, load_npz, save_npy, save_npz
+from tensorh.formats import load_csv, load_npy, load_npz, save_npy, save_npz
 
 NAMES = "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 complex64"
 NAMES = (NAMES + " complex128").split()
@@ -296,3 +296,42 @@ def test_npz_that_is_damaged_is_an_error_or_read(save):
             load_npz(io.BytesIO(data))
         except (RuntimeError, OSError):
             pass
+
+
+# --- tables as text -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_csv_of_numpy_is_read(delimiter, tmp_path):
+    path, rng = tmp_path / "a.csv", np.random.default_rng(2)
+    a = rng.standard_normal((40, 5)) * 10.0 ** rng.integers(-200, 200, (40, 5))
+    np.savetxt(path, a, fmt="%.17g", delimiter=delimiter)
+    t, names = load_csv(path, delimiter, dtype=torch.float64)
+    assert t.numpy().tobytes() == a.tobytes() and names == []
+    np.savetxt(path, a, fmt='"%.17g"', delimiter=delimiter, header="a" + delimiter * 4, comments="")
+    t, names = load_csv(path, delimiter, dtype=torch.float64)
+    assert t.numpy().tobytes() == a.tobytes() and names == ["a", "", "", "", ""]
+    b = rng.integers(-(2**63), 2**63 - 1, (30, 3))
+    np.savetxt(path, b, fmt="%d", delimiter=delimiter, newline="\r\n")
+    assert load_csv(path, delimiter, dtype=torch.int64)[0].tolist() == b.tolist()
+
+
+def test_csv_options_and_errors(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('x,"y ""z""",ü\n1,,3\n4,5,nan\n', encoding="utf-8")
+    t, names = load_csv(path)
+    assert names == ["x", 'y "z"', "ü"] and t.dtype is torch.float32 and t.shape == (2, 3)
+    assert t[0].isnan().tolist() == [False, True, False] and t[1, 2].isnan()
+    with pytest.raises(RuntimeError, match="line 2, column 2: '' is no int32"):
+        load_csv(path, dtype=torch.int32)
+    with pytest.raises(RuntimeError, match="line 1, column 1: 'x' is no float32"):
+        load_csv(path, header=False)
+    path.write_text("1,2\n3,4\n")
+    assert load_csv(path, header=True)[1] == ["1", "2"]
+    for delimiter in ("", ",,", '"', "\n", "ü"):
+        with pytest.raises((ValueError, TypeError)):
+            load_csv(path, delimiter)
+    with pytest.raises(TypeError, match="dtype"):
+        load_csv(path, dtype=3)
+    with pytest.raises(OSError):
+        load_csv(tmp_path / "none.csv")
