@@ -334,6 +334,8 @@ static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor *
             Py_XDECREF(type);
             return false;
         }
+        /* what nobody asks for need not fit */
+        if (PyTuple_GetItem(ctx->needs, i) != Py_True) continue;
         if (!py_function_fits(ctx, &ctx->fact[k - 1], py_of(g))) return false;
         /* lent to the scope of the pass, with a count of its own: grads may go */
         if (!(grad_in[k - 1] = tn_lend(tn_retain(py_of(g))))) return false;

@@ -306,6 +306,15 @@ def test_wrong_functions(forward, backward, arguments, error, text):
     (x * 2).sum().backward()
 
 
+def test_gradients_that_nobody_asks_for_need_not_fit():
+    x, t = leaf(1, 2), torch.ones(5)
+    two = made(lambda c, x, t: x * 2, lambda c, g: (g * 2, torch.ones(3)))
+    two.apply(x, t).sum().backward()
+    assert x.grad.tolist() == [2, 2] and t.grad is None
+    with pytest.raises(RuntimeError, match=r"index 1 - got \[3\] but expected"):
+        two.apply(x, t.requires_grad_()).sum().backward()
+
+
 def test_functions_that_are_not_finished():
     class Nothing(Function):
         pass
