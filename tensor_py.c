@@ -11080,19 +11080,29 @@ static PyObject *py_files_dict(tn_named_list list) {
     return all;
 }
 
-/* _safetensors_load(path): {name: tensor} in the file's order. */
-static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
+static PyObject *py_files_load(PyObject *o, tn_named_list (*load)(const char *file, int line,
+                                                                  const char *path)) {
     PyObject *path;
     tn_named_list list;
-    (void)self;
     if (!PyUnicode_FSConverter(o, &path)) return NULL;
     do {
         py_long l = py_long_begin();
-        list = tn_safetensors_load_at(NULL, 0, PyBytes_AsString(path));
+        list = load(NULL, 0, PyBytes_AsString(path));
         py_long_end(l);
     } while (list.n < 0 && py_stopped());
     Py_DECREF(path);
     return py_files_dict(list);
+}
+
+/* _safetensors_load(path): {name: tensor} in the file's order. */
+static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
+    (void)self;
+    return py_files_load(o, tn_safetensors_load_at);
+}
+/* _safetensors_load_index(path): {name: tensor}, file by file. */
+static PyObject *py_files_safe_load_index(PyObject *self, PyObject *o) {
+    (void)self;
+    return py_files_load(o, tn_safetensors_load_index_at);
 }
 
 /* --- an open file ----------------------------------------------------------------------------- */
@@ -11334,6 +11344,7 @@ static PyMethodDef py_files_functions[] = {
     {"_from_memory", py_files_from_memory, METH_VARARGS, NULL},
     {"_safetensors_save", py_files_safe_save, METH_VARARGS, NULL},
     {"_safetensors_load", py_files_safe_load, METH_O, NULL},
+    {"_safetensors_load_index", py_files_safe_load_index, METH_O, NULL},
     {"_safetensors_open", py_files_safe_open, METH_O, NULL},
     {"_safetensors_names", py_files_safe_names, METH_O, NULL},
     {"_csv_load", py_files_csv_load, METH_VARARGS, NULL},

@@ -201,6 +201,7 @@
 #include "io/lend.c"
 #include "io/safetensors.c"
 #include "io/safetensors_save.c"
+#include "io/shards.c"
 #include "io/memory.c"
 #include "io/npy.c"
 #include "io/inflate.c"

@@ -16,6 +16,7 @@ __all__ = [
     "SafetensorError",
     "load",
     "load_file",
+    "load_index",
     "load_model",
     "safe_open",
     "save",
@@ -44,6 +45,15 @@ def save_file(tensors, filename, metadata=None):
 def load_file(filename, device="cpu"):
     """{name: tensor} of a file."""
     return _to(_call(_C._safetensors_load, filename), device)
+
+
+def load_index(filename, device="cpu"):
+    """{name: tensor} of the files that an index names, such as model.safetensors.index.json.
+
+    The package safetensors has no such function. The files lie beside the index; a name that leads
+    elsewhere, and a file or a tensor that is missing, is an error that names it.
+    """
+    return _to(_call(_C._safetensors_load_index, filename), device)
 
 
 def save(tensors, metadata=None):

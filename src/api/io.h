@@ -48,6 +48,12 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
 TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path);
 #define tn_safetensors_load(path) tn_safetensors_load_at(__FILE__, __LINE__, path)
 
+/* Reads all tensors of the files that an index names (model.safetensors.index.json, as large models
+ * of Hugging Face have it), file by file; they lie in the index's folder. What the files have
+ * beside is left out. A file, or a tensor in it, that is missing is an error which names it. */
+TN_API tn_named_list tn_safetensors_load_index_at(const char *file, int line, const char *path);
+#define tn_safetensors_load_index(path) tn_safetensors_load_index_at(__FILE__, __LINE__, path)
+
 /* An open file, from which tensors are read one at a time. Opening reads and checks the header and
  * keeps it in memory, with 8 bytes a tensor. NULL with an error. */
 typedef struct tn_safetensors tn_safetensors;

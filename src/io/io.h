@@ -56,6 +56,11 @@ TN_PRIV bool tni_named_add(tn_named_list *list, char **names, const void *name, 
 
 /* --- formats ---------------------------------------------------------------------------------- */
 
+/* Opens a file, or memory if that is not NULL, and checks its header; NULL with an error. */
+TN_PRIV tn_safetensors *tni_safetensors_open(tni_block *b, const char *path,
+                                             const tni_memory *memory);
+/* Tensor i in the current scope, over the caller's memory if that is lent; NULL with an error. */
+TN_PRIV tn_tensor *tni_safetensors_read(tn_safetensors *f, int64_t i);
 /* A safetensors file, or memory if that is not NULL: all its tensors. n = -1 with an error. */
 TN_PRIV tn_named_list tni_safetensors_load(tni_block *b, const char *path,
                                            const tni_memory *memory);

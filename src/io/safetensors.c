@@ -302,8 +302,8 @@ static void safe_close(tn_safetensors *f) {
     tni_put(b, b, f, (int64_t)sizeof *f);
 }
 
-/* Opens a file, or memory if that is not NULL, and checks its header; NULL with an error. */
-static tn_safetensors *safe_open(tni_block *b, const char *path, const tni_memory *memory) {
+TN_PRIV tn_safetensors *tni_safetensors_open(tni_block *b, const char *path,
+                                             const tni_memory *memory) {
     tn_safetensors *f;
     if (!path) {
         tni_error(b, TN_INVALID, "the path is NULL");
@@ -330,7 +330,7 @@ static tn_safetensors *safe_open(tni_block *b, const char *path, const tni_memor
 
 TN_API tn_safetensors *tn_safetensors_open_at(const char *file, int line, const char *path) {
     tni_block *b = tni_io_enter(file, line);
-    tn_safetensors *f = b ? safe_open(b, path, NULL) : NULL;
+    tn_safetensors *f = b ? tni_safetensors_open(b, path, NULL) : NULL;
     if (b) tni_io_leave(b);
     return f;
 }
@@ -340,7 +340,8 @@ TN_API tn_safetensors *tn_safetensors_open_memory_at(const char *file, int line,
     tn_safetensors *f = NULL;
     tni_memory memory;
     if (!b) return NULL;
-    if (tni_memory_of(b, &memory, data, bytes)) f = safe_open(b, TNI_MEMORY_NAME, &memory);
+    if (tni_memory_of(b, &memory, data, bytes))
+        f = tni_safetensors_open(b, TNI_MEMORY_NAME, &memory);
     tni_io_leave(b);
     return f;
 }
@@ -414,8 +415,7 @@ static tn_tensor *safe_read_new(tn_safetensors *f, const safe_info *info) {
     return t;
 }
 
-/* Tensor i in the current scope, over the caller's memory if that is lent; NULL with an error. */
-static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
+TN_PRIV tn_tensor *tni_safetensors_read(tn_safetensors *f, int64_t i) {
     safe_info info;
     tn_tensor *t;
     int64_t bytes;
@@ -453,7 +453,7 @@ TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetenso
         /* One by one, in the order of the data: reading dwarfs the search. */
         while (i < f->n && strcmp(f->header + f->entry[i], name) != 0) i++;
         if (i < f->n)
-            t = safe_read(f, i);
+            t = tni_safetensors_read(f, i);
         else
             tni_error(b, TN_INVALID, "'%s' has no tensor \"%s\"", f->path, name);
     }
@@ -469,14 +469,15 @@ static void safe_load(tn_safetensors *f, tn_named_list *list) {
     if (!tni_named_begin(list, f->n, bytes, &names)) return;
     for (int64_t i = 0; i < f->n; i++) {
         const char *name = f->header + f->entry[i];
-        if (!tni_named_add(list, &names, name, (int64_t)strlen(name), safe_read(f, i))) return;
+        if (!tni_named_add(list, &names, name, (int64_t)strlen(name), tni_safetensors_read(f, i)))
+            return;
     }
 }
 
 TN_PRIV tn_named_list tni_safetensors_load(tni_block *b, const char *path,
                                            const tni_memory *memory) {
     tn_named_list list = {NULL, -1, 0, true};
-    tn_safetensors *f = safe_open(b, path, memory);
+    tn_safetensors *f = tni_safetensors_open(b, path, memory);
     if (f) {
         safe_load(f, &list);
         safe_close(f);

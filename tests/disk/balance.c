@@ -108,6 +108,22 @@ static bool load_npz(void) {
     tn_named_free(l);
     return ok;
 }
+/* An index of one file, which lies beside it. */
+static bool save_index(void) {
+    char text[400], part[400];
+    const char *own = strrchr(path, '/');
+    tn_named one = {"weight", tn_module_tensor(w.net, "0.weight")};
+    snprintf(part, sizeof part, "%s-1", path);
+    snprintf(text, sizeof text, "{\"weight_map\": {\"weight\": \"%s-1\"}}", own ? own + 1 : path);
+    file_write(path, text, strlen(text));
+    return tn_safetensors_save(part, &one, 1);
+}
+static bool load_index(void) {
+    tn_named_list l = tn_safetensors_load_index(name);
+    const bool ok = l.n >= 0;
+    tn_named_free(l);
+    return ok;
+}
 static bool save_csv(void) {
     static const char text[] = "a,b\n1,2\n3,4\n";
     file_write(path, text, sizeof text - 1);
@@ -148,6 +164,7 @@ static const struct job {
     {"tn_save_npz", save_npz, save_npz},
     {"tn_load_npz", load_npz, save_npz},
     {"tn_load_csv", load_csv, save_csv},
+    {"tn_safetensors_load_index", load_index, save_index},
     {"tn_load_bytes", load_bytes, NULL},
     {"tn_dataset_idx", load_set, NULL},
     {"tn_file_exists", exists, save_tensors},
@@ -237,6 +254,8 @@ int main(int argc, char **argv) {
     tn_context_use(NULL);
     tn_context_free(c);
     remove(path);
+    snprintf(none, sizeof none, "%s-1", path);
+    remove(none);
     check(refused > 1000, "calls that were refused", refused);
     printf("promise 4: %lld saves and loads that failed, by each operation, at each length of a "
            "file, by name: 0 bytes kept\n",

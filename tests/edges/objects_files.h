@@ -18,6 +18,7 @@ static void make_files(thing *a) {
     a->t[2] = tn_take(tn_load_idx(file));
     CHECK(!tn_dataset_idx(file, file, 0, 1) && tn_error_take(NULL)); /* labels have one dimension */
     CHECK(!tn_load_csv(file, .header = TN_CSV_NO_NAMES) && tn_error_take(NULL));
+    CHECK(tn_safetensors_load_index(file).n < 0 && tn_error_take(NULL));
     CHECK(tn_save_npy(file, a->t[0]));
     a->t[4] = tn_take(tn_load_npy(file));
     one.tensor = a->t[0];

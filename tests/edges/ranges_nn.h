@@ -418,6 +418,7 @@ static bool files_with(int operation, int64_t v) {
     tn_named_free(tn_load_npz("/a")), tn_error_take(NULL);
     tn_free(tn_load_csv("/a")), tn_error_take(NULL);
     tn_named_free(tn_safetensors_load("/a")), tn_error_take(NULL);
+    tn_named_free(tn_safetensors_load_index("/a")), tn_error_take(NULL);
     tn_safetensors_close(tn_safetensors_open("/a")), tn_error_take(NULL);
     tn_file_exists("/a", &exists), tn_error_take(NULL);
     one.tensor = tn_ones(TN_DIMS(100));

@@ -1,10 +1,12 @@
 """Files: torch's .pt both ways, what they refuse, damage; safetensors."""
 
 import io
+import json
 import os
 import pathlib
 import pickle
 import random
+import re
 import struct
 import sys
 import tracemalloc
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 import tensorh as torch
-from tensorh.safetensors import SafetensorError, load_file, safe_open, save_file
+from tensorh.safetensors import SafetensorError, load_file, load_index, safe_open, save_file
 
 DATA = pathlib.Path(__file__).parent / "data"
 sys.path.insert(0, str(DATA))
@@ -671,6 +673,57 @@ def test_safetensors_refuses(tmp_path):
         data[rng.randrange(len(data))] = rng.randrange(256)
         try:
             torch.safetensors.load(bytes(data))
+        except (SafetensorError, OSError):
+            pass
+
+
+def test_safetensors_of_an_index(tmp_path):
+    index, map_of = tmp_path / "model.safetensors.index.json", {}
+    save_file({"b": torch.arange(3), "a": torch.ones(2, 2), "c": torch.zeros(1)}, tmp_path / "1.st")
+    save_file({"d": torch.tensor(2.5), "a": torch.zeros(5)}, tmp_path / "2.st")
+
+    def write(names, **more):
+        index.write_text(json.dumps({"metadata": {"total": [1, {"x": '}]\\"'}]}} | more | names))
+
+    map_of = {"a": "1.st", "d": "2.st", "b": "1.st"}
+    write({"weight_map": map_of, "more": None})
+    got = load_index(index)
+    assert sorted(got) == ["a", "b", "d"] and got["a"].shape == (2, 2) and got["d"] == 2.5
+    assert list(load_index(str(index), "meta")) == list(got)
+    write({"weight_map": {}})
+    assert load_index(index) == {}
+    for names, words in (
+        ({"weight_map": map_of | {"e": "2.st"}}, "'2.st' has no tensor \"e\", which '"),
+        ({"weight_map": map_of | {"e": "../1.st"}}, "names '../1.st', which is no file of its"),
+        ({"weight_map": map_of | {"e": "/etc/passwd"}}, "which is no file of its folder"),
+        ({"weight_map": map_of | {"e": "C:x"}}, "which is no file of its folder"),
+        ({"weight_map": map_of | {"e": "a\\b"}}, "which is no file of its folder"),
+        ({"weight_map": map_of | {"e": ""}}, "which is no file of its folder"),
+        ({"weight_map": ["1.st"]}, "malformed JSON"),
+        ({"weight_map": {"a": 1}}, "malformed JSON"),
+        ({"weights": map_of}, 'it has no "weight_map"'),
+    ):
+        write(names)
+        with pytest.raises(SafetensorError, match=re.escape(words)):
+            load_index(index)
+    write({"weight_map": map_of | {"e": "3.st"}})
+    with pytest.raises(OSError, match="3.st"):
+        load_index(index)
+    with pytest.raises(FileNotFoundError):
+        load_index(tmp_path / "none.json")
+    write({"weight_map": map_of})
+    good = index.read_text()
+    for n in range(len(good)):
+        index.write_text(good[:n])
+        with pytest.raises(SafetensorError):
+            load_index(index)
+    rng = random.Random(4)
+    for _ in range(500):
+        data = bytearray(good.encode())
+        data[rng.randrange(len(data))] = rng.randrange(256)
+        index.write_bytes(data)
+        try:
+            load_index(index)
         except (SafetensorError, OSError):
             pass
 
