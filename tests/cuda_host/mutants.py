@@ -6,17 +6,17 @@ of columns (m, n), a matrix that is transposed and is not. The kinds take turns,
 files the one that had the fewest faults; the seed draws the rest.
 
 All are in one program, in which EMU_FAULT=k says which: a function with faults has its body
-several times. A fault of a header is compiled in one file that includes it. Each is run by what
-launches kernels of its file: rows, in either of two orders of threads and streams and on larger
-samples (larger.h), then programs. `files` of the folder build/cuda_host/mutants says which those
-are, with their seconds; it is made anew when the program is newer. They must pass without a fault
-first, which also tells what comes to a fault's function: the others are left out. What passes all
-of them is run with the file and memory.cu under ASan, for places that are read without effect. A
-fault is caught if a run fails; if it takes more than 8 times the processor's time of the
-run without it, it hangs, which is caught too, but said; a run that ends for other reasons catches
-nothing. Not counted are faults that do not compile, compile to the same code, or stand in
-equivalent.txt with the reason why nothing can notice them; each of its entries holds for one fault
-(N = 0: only looks whether it does).
+several times. A fault of a header is compiled in one file that includes it, then in others if that
+one does not run it. Each is run by what launches kernels of its file: rows, in either of two orders
+of threads and streams and on larger samples (larger.h), then programs. `files` of the folder
+build/cuda_host/mutants says which those are, with their seconds; it is made anew when the program
+is newer. They must pass without a fault first, which also tells what comes to a fault's function:
+the others are left out. What passes all of them is run with the file and memory.cu under ASan, for
+places that are read without effect. A fault is caught if a run fails; if it takes more than 8 times
+the processor's time of the run without it, it hangs, which is caught too, but said; a run that ends
+for other reasons catches nothing. Not counted are faults that do not compile, compile to the same
+code, or stand in equivalent.txt with the reason why nothing can notice them; each of its entries
+holds for one fault (N = 0: only looks whether it does).
 
 Prints each fault and "N passed, M failed": it fails if fewer than nine of ten are caught. What it
 needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_SECONDS: for rows beside
@@ -25,6 +25,7 @@ those of a file's own table."""
 import fcntl
 import glob
 import hashlib
+import itertools
 import os
 import random
 import re
@@ -40,6 +41,7 @@ OUT = os.path.join(BUILD, "cuda_host")
 WORK = os.path.join(OUT, "mutants")
 TIMES = 8  # the time of a program without the fault, after which one with it hangs
 LEAST = 10  # seconds
+FILES = 3  # in which a fault of a header is tried, if the first ones do not run it
 JOBS = int(os.environ.get("TN_MUTANTS_JOBS", "1"))
 SECONDS = float(os.environ.get("TN_MUTANTS_SECONDS", "2"))
 PROGRAMS = tuple("random products convolutions streams ranks large faults kernels".split())
@@ -153,6 +155,7 @@ class fault:
     def __init__(self, kind, path, text, function, body, place, new):
         self.kind, self.path, self.text, self.function = kind, path, text, function
         (self.begin, self.end), (a, z) = body, place
+        self.not_in = []  # files that have it and do not run it
         self.body = text[self.begin:a] + new + text[z:self.end]
         self.line = text.count("\n", 0, a) + 1
         changed = text[:self.begin] + self.body + text[self.end:]
@@ -346,7 +349,7 @@ def compiled(user, faults, to, flags=()):
     compile are taken out of the list; None: none is left."""
     folder = os.path.join(WORK, stem(user))
     os.makedirs(folder, exist_ok=True)
-    key = hashlib.sha256()
+    key = hashlib.sha256(" ".join(flags).encode())
     for p in glob.glob("tests/cuda_host/emu*.h"):
         key.update(open(p, "rb").read())
     for p in [user, *glob.glob("src/cuda/*.cuh")]:
@@ -550,6 +553,12 @@ class tally:
         return 0 if ok else 1
 
 
+def files_of(one, by_file):
+    """The .cu files in which it was not tried."""
+    found = [u for u in users(one.path) if by_file.get(u) or own_rows(u)]
+    return [u for u in found if u not in one.not_in] if len(one.not_in) < FILES else []
+
+
 def some(draw, n, by_file, chance):
     """{file to compile: faults} of n faults, without those that nothing can notice."""
     by_user, excluded, number = {}, equivalent(), 0
@@ -557,7 +566,7 @@ def some(draw, n, by_file, chance):
         one = next(draw, None)
         if not one:
             break
-        among = [u for u in users(one.path) if by_file.get(u) or own_rows(u)]
+        among = files_of(one, by_file)
         if among and not any(e.has(one) for e in excluded):
             number += 1
             one.number = number
@@ -586,11 +595,17 @@ def main(count, seed, files):
             seen = jobs.map(lambda t: m.notices(*t), tried)
             for (user, one), (how, name) in zip(tried, seen, strict=True):
                 told.add(user, one, how, name) if name else missed.append((user, one, how))
+        again = []
         for user, one, how in missed:
-            if not m.same_code(user, one):
+            same = m.same_code(user, one)
+            one.not_in += [user] * (same or how == "is not run")
+            if one.not_in and files_of(one, m.by_file):
+                again.append(one)
+            elif not same:
                 places = m.notices_places(user, one, by_user[user])
                 found = places[0] in ("fails", "hangs")
                 told.add(user, one, *(places if found else (how, None)))
+        draw = itertools.chain(again, draw)
     return told.end()
 
 
