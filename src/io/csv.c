@@ -196,6 +196,10 @@ static tn_tensor *csv_load(csv_reader *r, const tn_csv_args *args) {
                   tni_dtype(dtype)->text);
         return NULL;
     }
+    if (strchr("\"\r\n.+-", r->delimiter) || (r->delimiter >= '0' && r->delimiter <= '9')) {
+        tni_error(r->b, TN_INVALID, "tn_load_csv: '%c' cannot be a delimiter", r->delimiter);
+        return NULL;
+    }
     if (!csv_count(r, &t, args->header)) return NULL;
     table = csv_tensor(r, &t, dtype);
     if (!table || !args->columns || !t.header || csv_names(r, &t, args->columns)) return table;

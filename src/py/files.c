@@ -397,8 +397,8 @@ static PyObject *py_files_csv_load(PyObject *self, PyObject *args) {
     memset(&a, 0, sizeof a);
     if (!PyArg_ParseTuple(args, "O&CiO", PyUnicode_FSConverter, &path, &delimiter, &header, &dtype))
         return NULL;
-    if (delimiter < 1 || delimiter > 127 || strchr("\"\n\r.", delimiter))
-        PyErr_Format(PyExc_ValueError, "delimiter: %c cannot be one", delimiter);
+    if (delimiter < 1 || delimiter > 127)
+        PyErr_Format(PyExc_ValueError, "delimiter: %c is not of ASCII", delimiter);
     else if (dtype != Py_None && !py_to_dtype(dtype, &a.dtype))
         PyErr_Format(PyExc_TypeError, "dtype: expected a dtype");
     if (PyErr_Occurred()) {

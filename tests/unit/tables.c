@@ -109,6 +109,7 @@ static void errors_name_line_and_column(void) {
     }
     REFUSED(tn_load_csv(path, .dtype = TN_C64), TN_TYPE, "got complex64");
     REFUSED(tn_load_csv(path, .dtype = TN_BOOL), TN_TYPE, "got bool");
+    REFUSED(tn_load_csv(path, .delimiter = '.'), TN_INVALID, "'.' cannot be a delimiter");
     REFUSED(tn_load_csv(NULL), TN_FILE, "the file name is empty");
     REFUSED(tn_load_csv_at(NULL, 0, NULL), TN_INVALID, "the arguments are NULL");
     write_text("\xff\xff,b\n1,2\n");
