@@ -5,22 +5,48 @@
 /* --- plain reductions ------------------------------------------------------------------------- */
 
 /* Products and integers: to[i] = to[i] op x[r][i]. Vector code would gain little here. */
-#define LANES_ROWS(name, type, expression)                                                      \
+#define LANES_ROWS(name, type, OP)                                                              \
     static void lanes_##name(const char *at, int64_t step, int64_t rows, int64_t n, type *to) { \
         for (int64_t r = 0; r < rows; r++, at += step)                                          \
             for (int64_t i = 0; i < n; i++) {                                                   \
-                type a = to[i], v;                                                              \
+                type v;                                                                         \
                 memcpy(&v, at + i * (int64_t)sizeof v, sizeof v);                               \
-                to[i] = expression;                                                             \
+                to[i] = OP(to[i], v);                                                           \
             }                                                                                   \
     }
+/* to[r] = all of row r. Integers may meet in any order: here in four chains. */
+#define LANES_MANY(name, start, OP)                                                      \
+    static void lanes_many_##name(const char *at, int64_t step, int64_t rows, int64_t n, \
+                                  int64_t *to) {                                         \
+        for (int64_t r = 0; r < rows; r++, at += step) {                                 \
+            int64_t i = 0, a = start, b = start, c = start, d = start, v[4];             \
+            for (; i + 4 <= n; i += 4) {                                                 \
+                memcpy(v, at + 8 * i, sizeof v);                                         \
+                a = OP(a, v[0]), b = OP(b, v[1]), c = OP(c, v[2]), d = OP(d, v[3]);      \
+            }                                                                            \
+            for (; i < n; i++) {                                                         \
+                memcpy(v, at + 8 * i, 8);                                                \
+                a = OP(a, v[0]);                                                         \
+            }                                                                            \
+            a = OP(a, b), c = OP(c, d);                                                  \
+            to[r] = OP(a, c);                                                            \
+        }                                                                                \
+    }
+#define LANES_OF_I64(name, start, OP)   \
+    LANES_ROWS(name##_i64, int64_t, OP) \
+    LANES_MANY(name##_i64, start, OP)
 /* Integers wrap, as unsigned ones do by definition. */
-LANES_ROWS(sum_i64, int64_t, (int64_t)((uint64_t)a + (uint64_t)v))
-LANES_ROWS(prod_i64, int64_t, (int64_t)((uint64_t)a *(uint64_t)v))
-LANES_ROWS(max_i64, int64_t, v > a ? v : a)
-LANES_ROWS(min_i64, int64_t, v < a ? v : a)
-LANES_ROWS(prod_f32, float, a *v)
-LANES_ROWS(prod_f64, double, a *v)
+#define LANES_ADD(a, v) (int64_t)((uint64_t)(a) + (uint64_t)(v))
+#define LANES_MUL(a, v) (int64_t)((uint64_t)(a) * (uint64_t)(v))
+#define LANES_LARGER(a, v) ((v) > (a) ? (v) : (a))
+#define LANES_SMALLER(a, v) ((v) < (a) ? (v) : (a))
+#define LANES_TIMES(a, v) (a) * (v)
+LANES_OF_I64(sum, 0, LANES_ADD)
+LANES_OF_I64(prod, 1, LANES_MUL)
+LANES_OF_I64(max, INT64_MIN, LANES_LARGER)
+LANES_OF_I64(min, INT64_MAX, LANES_SMALLER)
+LANES_ROWS(prod_f32, float, LANES_TIMES)
+LANES_ROWS(prod_f64, double, LANES_TIMES)
 
 /* Sums and extrema of floats have kernels, all else plain loops. */
 static void lanes_sum(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
@@ -71,48 +97,59 @@ static void lanes_min(const tni_kernels *k, int compute, const void *x, int64_t 
         lanes_extreme(k, compute, x, step, rows, n, true, to);
 }
 
+/* Each of many rows to one element. */
 static void lanes_many_sum(const tni_kernels *k, int compute, const void *x, int64_t step,
                            int64_t rows, int64_t n, void *to) {
-    (compute == TN_F32 ? TNI_K(k, fold_sum_f32) : TNI_K(k, fold_sum_f64))(x, step, rows, n, to);
+    if (compute == TN_I64)
+        lanes_many_sum_i64((const char *)x, step, rows, n, (int64_t *)to);
+    else
+        (compute == TN_F32 ? TNI_K(k, fold_sum_f32) : TNI_K(k, fold_sum_f64))(x, step, rows, n, to);
+}
+static void lanes_many_prod(const tni_kernels *k, int compute, const void *x, int64_t step,
+                            int64_t rows, int64_t n, void *to) {
+    if (compute == TN_I64)
+        lanes_many_prod_i64((const char *)x, step, rows, n, (int64_t *)to);
+    else
+        (compute == TN_F32 ? TNI_K(k, fold_prod_f32) : TNI_K(k, fold_prod_f64))(x, step, rows, n,
+                                                                                to);
+}
+static void lanes_many_extreme(const tni_kernels *k, int compute, const void *x, int64_t step,
+                               int64_t rows, int64_t n, bool least, void *to) {
+    (compute == TN_F32 ? TNI_K(k, fold_extreme_f32) : TNI_K(k, fold_extreme_f64))(x, step, rows, n,
+                                                                                  least, to);
+}
+static void lanes_many_any(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t rows, int64_t n, void *to) {
+    (void)k, (void)compute;
+    lanes_many_max_i64((const char *)x, step, rows, n, (int64_t *)to);
+}
+static void lanes_many_all(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t rows, int64_t n, void *to) {
+    (void)k, (void)compute;
+    lanes_many_min_i64((const char *)x, step, rows, n, (int64_t *)to);
 }
 static void lanes_many_max(const tni_kernels *k, int compute, const void *x, int64_t step,
                            int64_t rows, int64_t n, void *to) {
-    (compute == TN_F32 ? TNI_K(k, fold_extreme_f32) : TNI_K(k, fold_extreme_f64))(x, step, rows, n,
-                                                                                  false, to);
+    if (compute == TN_I64)
+        lanes_many_any(k, compute, x, step, rows, n, to);
+    else
+        lanes_many_extreme(k, compute, x, step, rows, n, false, to);
 }
 static void lanes_many_min(const tni_kernels *k, int compute, const void *x, int64_t step,
                            int64_t rows, int64_t n, void *to) {
-    (compute == TN_F32 ? TNI_K(k, fold_extreme_f32) : TNI_K(k, fold_extreme_f64))(x, step, rows, n,
-                                                                                  true, to);
+    if (compute == TN_I64)
+        lanes_many_all(k, compute, x, step, rows, n, to);
+    else
+        lanes_many_extreme(k, compute, x, step, rows, n, true, to);
 }
 
-/* The last few lanes, where vectors do not pay. */
-#define LANES_FOLD(name, type, expression)                  \
-    static void lanes_fold_##name(void *lanes, int64_t h) { \
-        for (type *to = (type *)lanes; h; h /= 2)           \
-            for (int64_t i = 0; i < h; i++) {               \
-                type a = to[i], v = to[i + h];              \
-                to[i] = expression;                         \
-            }                                               \
-    }
-#define LANES_FOLDS(name, expression)                                                      \
-    LANES_FOLD(name##_f32, float, expression)                                              \
-    LANES_FOLD(name##_f64, double, expression)                                             \
-    static void lanes_fold_##name(int compute, void *lanes, int64_t h) {                   \
-        (compute == TN_F32 ? lanes_fold_##name##_f32 : lanes_fold_##name##_f64)(lanes, h); \
-    }
-LANES_FOLDS(sum, a + v)
-LANES_FOLDS(prod, a *v)
-LANES_FOLDS(max, v > a || v != v ? v : a)
-LANES_FOLDS(min, v < a || v != v ? v : a)
-
 TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, false, lanes_sum, lanes_fold_sum, lanes_many_sum};
-TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, false, lanes_prod, lanes_fold_prod, NULL};
-TN_PRIV_DEFINE(tni_reduction, tni_max) = {-1, true, lanes_max, lanes_fold_max, lanes_many_max};
-TN_PRIV_DEFINE(tni_reduction, tni_min) = {1, true, lanes_min, lanes_fold_min, lanes_many_min};
-TN_PRIV_DEFINE(tni_reduction, tni_any) = {-1, true, lanes_any, NULL, NULL};
-TN_PRIV_DEFINE(tni_reduction, tni_all) = {1, true, lanes_all, NULL, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, false, lanes_sum, lanes_many_sum};
+TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, false, lanes_prod, lanes_many_prod};
+TN_PRIV_DEFINE(tni_reduction, tni_max) = {-1, true, lanes_max, lanes_many_max};
+TN_PRIV_DEFINE(tni_reduction, tni_min) = {1, true, lanes_min, lanes_many_min};
+TN_PRIV_DEFINE(tni_reduction, tni_any) = {-1, true, lanes_any, lanes_many_any};
+TN_PRIV_DEFINE(tni_reduction, tni_all) = {1, true, lanes_all, lanes_many_all};
 TNI_PRIVATE_END
 
 #define FOLD_FILL(type, value)                                                          \
@@ -134,35 +171,6 @@ TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
     }
 }
 #undef FOLD_FILL
-
-/* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
-                              const void *x, int64_t n, void *to) {
-    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
-            used = n < lanes ? n : lanes;
-    tni_room room;
-    /* Accumulators: as many lanes as the elements fill, up to a power of two. */
-    char *acc = (char *)&room;
-    while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, tni_identity(op), h);
-    /* Whole rows of lanes, then the elements that are left over into the first lanes. */
-    if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
-    if (n % lanes)
-        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
-                        n % lanes, acc);
-    tni_reduce_fold(k, op, compute, acc, h);
-    memcpy(to, acc, (size_t)size);
-}
-
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
-                             void *lanes, int64_t n) {
-    int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
-    char *acc = (char *)lanes;
-    /* Upper half onto lower half, by vectors while the halves are long. */
-    for (; h > 8 || (h && compute == TN_I64); h /= 2)
-        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute != TN_I64) op->fold(compute, acc, h);
-}
 
 /* A tree that is filled from the left, as a binary counter: the entry that waits at depth d stands
  * for 2^k blocks. */
@@ -205,5 +213,10 @@ TN_PRIV void *tni_tree_end(tni_tree *t) {
 }
 
 #undef LANES_ROWS
-#undef LANES_FOLD
-#undef LANES_FOLDS
+#undef LANES_MANY
+#undef LANES_OF_I64
+#undef LANES_ADD
+#undef LANES_MUL
+#undef LANES_LARGER
+#undef LANES_SMALLER
+#undef LANES_TIMES

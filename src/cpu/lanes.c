@@ -216,12 +216,14 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
     int last = l->nred - 1;
     int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes,
             done = 0;
-    bool plain = !l->how && !l->map;
     if (!n) return tile;
     /* In place: of the compute type, side by side, within one run. */
-    if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
+    if (!l->how && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
+        const char *at = from + tni_offset_of(l->nred, l->red, l->red_step, first);
         TNI_PATH(lanes_in_place);
-        return from + tni_offset_of(l->nred, l->red, l->red_step, first);
+        if (!l->map) return at;
+        l->map(job->context->kernels, l, tile, at, n);
+        return tile;
     }
     TNI_PATH(lanes_gather);
     /* Run after run, each from its own start or from where the last block ended. */
@@ -233,7 +235,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         done += now;
     }
     if (l->map) TNI_PATH(lanes_map_row);
-    if (l->map) l->map(job->context->kernels, l, tile, n);
+    if (l->map) l->map(job->context->kernels, l, tile, tile, n);
     return tile;
 }
 
@@ -257,7 +259,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         lanes_take(job->context->kernels, l, to, at, l->bytes, n);
     }
     if (l->map) TNI_PATH(lanes_map_rows);
-    if (l->map) l->map(job->context->kernels, l, tile, rows * n);
+    if (l->map) l->map(job->context->kernels, l, tile, tile, rows * n);
     return tile;
 }
 
@@ -292,7 +294,7 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
         char *to = parts + (b - begin) * apart;
         /* One result: its elements, in place or gathered, make a block. */
         if (!l->columns) {
-            r->block(r, l, lanes_fetch(job, from, first, count, tile), count, first, to);
+            r->block(r, l, lanes_fetch(job, from, first, count, tile), 0, 1, count, first, to);
             continue;
         }
         /* Columns, as many at a time as accumulators fit into a row of lanes. */
@@ -338,26 +340,30 @@ static void lanes_join_task(void *arg, int64_t i) {
 }
 
 /* Whether each result is one block, and the next one's lies a step further. */
-static bool lanes_are_rows(const tni_lanes *l, const tni_reducer *r) {
-    return r->many && r->op->many && l->compute != TN_I64 && !l->columns && l->blocks == 1 &&
-           l->nkeep == 1 && l->nred == 1 && l->n > 0;
+static bool lanes_are_rows(const tni_lanes *l) {
+    return !l->columns && l->blocks == 1 && l->nkeep == 1 && l->nred == 1 && l->n > 0;
 }
 /* Whether elements lie as they are computed with. */
 static bool lanes_are_plain(const tni_lanes *l) {
-    return !l->how && !l->map && l->dtype == l->compute && l->red_step[0] == l->bytes;
+    return !l->how && l->dtype == l->compute && l->red_step[0] == l->bytes;
 }
 /* Rows that do not: `rows` of them through a tile. */
 static void lanes_tile_rows(const lanes_job *job, const char *from, int64_t rows, char *to) {
     const tni_lanes *l = job->l;
     const tni_kernels *k = job->context->kernels;
     const int64_t each = TNI_BLOCK / l->n, row = l->n * l->size;
+    const bool dense = l->keep_step[0] == l->n * l->red_step[0],
+               direct = dense && l->map && lanes_are_plain(l);
     double tile[TNI_BLOCK];
-    for (int64_t some; rows > 0; rows -= some, to += some * l->size) {
+    for (int64_t some; rows > 0; rows -= some, to += some * l->part) {
         some = rows < each ? rows : each;
-        for (int64_t i = 0; i < some; i++, from += l->keep_step[0])
-            lanes_take(k, l, (char *)tile + i * row, from, l->red_step[0], l->n);
-        if (l->map) l->map(k, l, tile, some * l->n);
-        job->r->op->many(k, l->compute, tile, row, some, l->n, to);
+        if (dense && !direct) lanes_take(k, l, tile, from, l->red_step[0], some * l->n);
+        for (int64_t i = 0; !dense && i < some; i++)
+            lanes_take(k, l, (char *)tile + i * row, from + i * l->keep_step[0], l->red_step[0],
+                       l->n);
+        if (l->map) l->map(k, l, tile, direct ? from : (char *)tile, some * l->n);
+        from += some * l->keep_step[0];
+        job->r->block(job->r, l, tile, row, some, l->n, 0, to);
     }
 }
 /* Rows [i chunk, (i + 1) chunk). */
@@ -368,9 +374,8 @@ static void lanes_rows_task(void *arg, int64_t i) {
                   rows = left < l->chunk ? left : l->chunk;
     const char *from = l->x + first * l->keep_step[0];
     double parts[LANES_PARTS / 8];
-    if (lanes_are_plain(l))
-        job->r->op->many(job->context->kernels, l->compute, from, l->keep_step[0], rows, l->n,
-                         parts);
+    if (!l->map && lanes_are_plain(l))
+        job->r->block(job->r, l, from, l->keep_step[0], rows, l->n, 0, parts);
     else
         lanes_tile_rows(job, from, rows, (char *)parts);
     job->r->store(job->r, l, parts, rows, first * l->keep_out[0]);
@@ -380,7 +385,7 @@ static void lanes_run_rows(lanes_job *job, tni_lanes *l) {
     TNI_PATH(lanes_many_rows);
     l->width_out = l->keep_out[0];
     l->chunk = LANES_GRAIN / l->n;
-    if (l->chunk > (int)LANES_PARTS / l->size) l->chunk = (int)LANES_PARTS / l->size;
+    if (l->chunk > (int)LANES_PARTS / l->part) l->chunk = (int)LANES_PARTS / l->part;
     tni_lanes_spread(job->context, (l->outer + l->chunk - 1) / l->chunk, l->outer * l->n,
                      lanes_rows_task, job);
 }
@@ -390,7 +395,7 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
     int64_t results = l->outer * l->width;
     if (!results) return;
     l->part = r->part;
-    if (lanes_are_rows(l, r)) {
+    if (lanes_are_rows(l)) {
         lanes_run_rows(&job, l);
         return;
     }

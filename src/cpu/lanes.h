@@ -35,7 +35,8 @@ typedef struct tni_lanes {
     bool columns;
     int how; /* elements are read as x != 0, or complex ones as |x|: TNI_LANES_... */
     /* what becomes of elements as they are read, or NULL; p is the order of norms */
-    void (*map)(const tni_kernels *k, const struct tni_lanes *l, void *x, int64_t n);
+    void (*map)(const tni_kernels *k, const struct tni_lanes *l, void *to, const void *x,
+                int64_t n);
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
@@ -44,16 +45,14 @@ typedef struct tni_lanes {
     int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
 } tni_lanes;
 
-/* A plain reduction: to[i] = to[i] op x[r][i], in the order of rows; fold: lanes[i] op
- * lanes[i + h], h halved down to 1. A NaN wins max and min. They are tables so that a program
- * holds the loops of those alone that it names. */
+/* A plain reduction: to[i] = to[i] op x[r][i], in the order of rows; many: to[r] = all n elements
+ * of row r, at most a block, lane by lane, lanes folded by halves. A NaN wins max and min. They
+ * are tables so that a program holds the loops of those alone that it names. */
 typedef struct tni_reduction {
     double identity; /* times infinity, if `infinite`: tcc takes no -infinity in a constant */
     bool infinite;
     void (*rows)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
                  int64_t n, void *to);
-    void (*fold)(int compute, void *lanes, int64_t h); /* of F32 and F64 */
-    /* to[r] = row r of n elements, at most a block, of F32 or F64; or NULL */
     void (*many)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
                  int64_t n, void *to);
 } tni_reduction;
@@ -68,11 +67,12 @@ TN_PRIV_DECLARE(tni_reduction, tni_any); /* max and min of I64 alone */
 TN_PRIV_DECLARE(tni_reduction, tni_all);
 
 /* What is done with blocks. `part` bytes hold what is known of one result so far. `first` is the
- * number of the first element in its lane, merge joins b after a: na and nb elements. */
+ * number of the first element in its lane, merge joins b after a: na and nb elements. block takes
+ * `many` rows, `step` bytes apart, of n elements side by side: a block and a part each. */
 typedef struct tni_reducer {
     int64_t part;
-    void (*block)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                  int64_t first, void *to);
+    void (*block)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                  int64_t many, int64_t n, int64_t first, void *to);
     void (*rows)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                  int64_t rows, int64_t n, int64_t first, void *to);
     void (*merge)(const struct tni_reducer *r, const tni_lanes *l, void *a, const void *b,
@@ -86,7 +86,6 @@ typedef struct tni_reducer {
     int out_dtype;
     double scale, p; /* store: divisor; root */
     int finish;      /* of reducers that know more than one end */
-    bool many;       /* a part is what op->many makes of a block */
 } tni_reducer;
 
 /* The plan for x over the dimensions with gone[d]. Results are numbered row-major over the
@@ -119,12 +118,16 @@ TNI_INLINE void tni_reduce_rows(const tni_kernels *k, const tni_reduction *op, i
                                 const void *x, int64_t step, int64_t rows, int64_t n, void *to) {
     op->rows(k, compute, x, step, rows, n, to);
 }
-/* A contiguous block of at most TNI_BLOCK elements to one, in fixed lanes; n lanes, a power of two,
- * to the first. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
-                              const void *x, int64_t n, void *to);
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
-                             void *lanes, int64_t n);
+/* A contiguous block of at most TNI_BLOCK elements to one. */
+TNI_INLINE void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
+                                 const void *x, int64_t n, void *to) {
+    op->many(k, compute, x, 0, 1, n, to);
+}
+/* n lanes, a power of two, to the first. */
+TNI_INLINE void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
+                                void *lanes, int64_t n) {
+    op->many(k, compute, lanes, 0, 1, n, lanes);
+}
 /* a *= b for complex numbers of two doubles. */
 TNI_INLINE void tni_complex_times(double *a, const double *b) {
     const double re = a[0], im = a[1];

@@ -3,8 +3,8 @@
  * One shape serves rows and columns: `rows` rows of n elements, `step` bytes apart, are combined
  * into n accumulators, each by a chain in row order. A contiguous run of elements is rows of
  * TNI_LANE_BYTES, whose accumulators are then folded by halves (tni_fold): so the order is the same
- * for every vector width. Elements are f32 or f64 (i64 and products need no vectors: cpu/fold.c;
- * other types are converted first: cpu/elements.c). */
+ * for every vector width. Elements are f32 or f64 (i64 needs no vectors: cpu/fold.c; other types
+ * are converted first: cpu/elements.c). */
 #ifndef TNI_KERNELS_REDUCE_H
 #define TNI_KERNELS_REDUCE_H
 
@@ -16,6 +16,7 @@ enum {
     TNI_LANE_BYTES = 256, /* lanes of a block: 64 of f32, 32 of f64 and i64 */
     TNI_SUBTREE = 16      /* blocks that one task combines */
 };
+enum { TNI_NORM_SQUARE, TNI_NORM_ABS, TNI_NORM_NONZERO };
 
 #define TNI_KERNELS_REDUCE_TYPE(K, S)                                                              \
     /* to[i] += x[0][i], += x[1][i] ... */                                                         \
@@ -24,9 +25,10 @@ enum {
      * stays */                                                                                    \
     K(void, extreme_rows_##S,                                                                      \
       (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
-    /* to[r] = the sum, the largest (`least`: smallest) of row r, n elements side by side, up to   \
-     * TNI_BLOCK, in the order of a block */                                                       \
+    /* to[r] = the sum, product, largest (`least`: smallest) of row r, n elements side by side, at \
+     * most TNI_BLOCK, in the order of a block */                                                  \
     K(void, fold_sum_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))        \
+    K(void, fold_prod_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))       \
     K(void, fold_extreme_##S,                                                                      \
       (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
     /* value[i] and index[i] (row number + first, as an element) of the first extremum or first    \
@@ -38,6 +40,8 @@ enum {
     K(void, deviation_rows_##S,                                                                    \
       (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one,          \
        void *two))                                                                                 \
+    /* to[i] = x[i]^2, |x[i]|, x[i] != 0 (TNI_NORM_...); to may be x */                            \
+    K(void, norm_map_##S, (const void *x, int64_t n, int kind, void *to))                          \
     /* x[i] = |x[i]|^p */                                                                          \
     K(void, power_##S, (void *x, int64_t n, double p))
 #define TNI_KERNELS_REDUCE(K)                                                                      \

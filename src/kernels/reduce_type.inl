@@ -28,7 +28,7 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
         int64_t m = n - c < W ? n - c : W;
         V a = V_LDN(acc + c, m);
         for (r = 0; r < rows; r++, p += step) a = V_ADD(a, V_LDN(p, m));
-        V_STN(acc + c, a, m);
+        V_PUT(acc + c, a, m);
     }
 }
 
@@ -67,134 +67,181 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
             V v = RED_FLIP(V_LDN(p, m));
             a = RED_MAX(a, v);
         }
-        V_STN(acc + c, RED_FLIP(a), m);
+        V_PUT(acc + c, RED_FLIP(a), m);
     }
 #undef RED_LOAD_FLIP
 #undef RED_STORE_FLIP
 #undef RED_STEP
 }
 
-/* Rows of a block each, `step` bytes apart, in the lanes and folds of cpu/fold.c, whose bits they
- * give. Lanes that a row leaves out hold `start`, which changes nothing.
+/* --- rows of a block each, `step` bytes apart ---
  *
- * STEP(a, LOAD, p): a with the vector at p, which LOAD reads. OP joins two vectors of a fold, LAST
- * makes the result of what is left. */
+ * Lane i of a row joins elements i, i + RED_ALL ..., then the lanes are folded by halves. W rows
+ * are taken at a time: a vector is left of each, then two of them, one element of each in turn, are
+ * folded as one. */
 #if TNI_ISA == 2 /* a row is a line or two of the cache */
 #define fold_sum_f32_avx512 fold_sum_f32_avx2
 #define fold_sum_f64_avx512 fold_sum_f64_avx2
+#define fold_prod_f32_avx512 fold_prod_f32_avx2
+#define fold_prod_f64_avx512 fold_prod_f64_avx2
 #define fold_extreme_f32_avx512 fold_extreme_f32_avx2
 #define fold_extreme_f64_avx512 fold_extreme_f64_avx2
 #define fold_dot_f32_avx512 fold_dot_f32_avx2
 #else
-/* The vectors of whole lanes that begin a row, to `lane`: all of them if more of the row follows
- * (END), else folded to the first. */
 #define RED_ALL (TNI_LANE_BYTES / (int)sizeof(T)) /* lanes */
+typedef struct TNI_FNT(fold) {
+    V blank; /* changes no lane; a row's last elements, fewer than lanes, are followed by it */
+    V flip;  /* of the result, and of elements where the row's loop says so */
+    M inside;
+    uintptr_t apart, beyond; /* of two rows that are multiplied, and of their tails */
+    int64_t whole, top; /* rows of lanes in a row, vectors of lanes that a row fills */
+    int64_t pieces;     /* whole, and the tail if there is one */
+    T tail[2 * RED_ALL], room[W * W];
+} TNI_FNT(fold);
+/* The last n < RED_ALL elements of a row. */
+TNI_HELPER void TNI_FNT(fold_tail)(const TNI_FNT(fold) * f, const char *p, int64_t n, T *tail) {
+    for (; n > 0; n -= W, p += W * (int64_t)sizeof(T), tail += W)
+        V_ST(tail, n < W ? V_SEL(f->inside, V_LDN(p, n), f->blank) : V_LD(p));
+}
+/* to[r] = row r, which `row` makes a vector and `op` joins; f has blank, flip and apart. */
+TNI_HELPER void TNI_FNT(fold_rows)(const char *x, int64_t step, int64_t rows, int64_t n, T *to,
+                                   TNI_FNT(fold) * f,
+                                   V (*row)(const char *p, const TNI_FNT(fold) * f),
+                                   V (*op)(V a, V v)) {
+    const int64_t rest = n % RED_ALL;
+    for (int i = 0; i < W; i++) f->tail[i] = (T)i;
+    f->inside = V_LT(V_LD(f->tail), V_SET((T)(n % W)));
+    for (int i = 0; rest && i < RED_ALL; i += W) {
+        V_ST(f->tail + i, f->blank);
+        V_ST(f->tail + RED_ALL + i, V_ZERO());
+    }
+    for (int i = 0; i < W * W; i += W) V_ST(f->room + i, f->flip);
+    f->whole = n / RED_ALL;
+    f->pieces = f->whole + (rest > 0);
+    f->beyond = f->apart ? TNI_LANE_BYTES : 0;
+    f->top = 1;
+    while (f->top * W < n && f->top < RED_ALL / W) f->top *= 2;
+    for (int64_t some; rows > 0; rows -= some, to += some) {
+        some = rows < W ? rows : W;
+        for (int64_t q = 0; q < some; q++, x += step) {
+            const char *last = x + f->whole * TNI_LANE_BYTES;
+            if (rest) TNI_FNT(fold_tail)(f, last, rest, f->tail);
+            if (rest && f->apart)
+                TNI_FNT(fold_tail)(f, (const char *)((uintptr_t)last + f->apart), rest,
+                                   f->tail + RED_ALL);
+            V_ST(f->room + q * W, row(x, f));
+        }
+        for (int h = W / 2; h; h /= 2)
+            for (T *at = f->room, *end = at + h * W; at < end; at += W) {
+                T two[2 * W];
+                V_ST2(two, V_LD(at), V_LD(at + h * W));
+                V_ST(at, op(V_LD(two), V_LD(two + W)));
+            }
+        V_PUT(to, V_XOR(V_LD(f->room), f->flip), some);
+    }
+}
+
+/* The function of a row: its lanes begin with `start`; STEP(a, p): a with the vector at p. */
 #if TNI_ISA == 1
-#define RED_WHOLE(STEP, OP, END)                                                                \
-    {                                                                                           \
-        V a0 = start, a1 = start, a2 = start, a3 = start, a4 = start, a5 = start, a6 = start,   \
-          a7 = start;                                                                           \
-        for (int64_t k = n / RED_ALL; k > 0; k--, p += TNI_LANE_BYTES) {                        \
-            a0 = STEP(a0, V_LD, p), a1 = STEP(a1, V_LD, p + 32);                                \
-            a2 = STEP(a2, V_LD, p + 64), a3 = STEP(a3, V_LD, p + 96);                           \
-            a4 = STEP(a4, V_LD, p + 128), a5 = STEP(a5, V_LD, p + 160);                         \
-            a6 = STEP(a6, V_LD, p + 192), a7 = STEP(a7, V_LD, p + 224);                         \
-        }                                                                                       \
-        if (END) {                                                                              \
-            V_ST(lane, a0), V_ST(lane + W, a1), V_ST(lane + 2 * W, a2), V_ST(lane + 3 * W, a3); \
-            V_ST(lane + 4 * W, a4), V_ST(lane + 5 * W, a5), V_ST(lane + 6 * W, a6);             \
-            V_ST(lane + 7 * W, a7);                                                             \
-        } else { /* folded, too */                                                              \
-            a0 = OP(a0, a4), a1 = OP(a1, a5), a2 = OP(a2, a6), a3 = OP(a3, a7);                 \
-            a0 = OP(a0, a2), a1 = OP(a1, a3);                                                   \
-            V_ST(lane, OP(a0, a1));                                                             \
-        }                                                                                       \
+#define RED_ROW(name, op, start, STEP)                                                    \
+    static V TNI_FNT(row_##name)(const char *p, const TNI_FNT(fold) * f) {                \
+        uintptr_t apart = f->apart;                                                       \
+        const bool few = f->top <= 2;                                                     \
+        V a0 = start, a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;      \
+        for (int64_t k = 0; k < f->pieces; k++, p += TNI_LANE_BYTES) {                    \
+            if (k == f->whole) p = (const char *)f->tail, apart = f->beyond;               \
+            a0 = STEP(a0, p), a1 = STEP(a1, p + 32);                                      \
+            if (few) continue;                                                            \
+            a2 = STEP(a2, p + 64), a3 = STEP(a3, p + 96);                                 \
+            a4 = STEP(a4, p + 128), a5 = STEP(a5, p + 160);                               \
+            a6 = STEP(a6, p + 192), a7 = STEP(a7, p + 224);                               \
+        }                                                                                 \
+        (void)apart;                                                                      \
+        if (f->top > 4) a0 = op(a0, a4), a1 = op(a1, a5), a2 = op(a2, a6), a3 = op(a3, a7); \
+        if (f->top > 2) a0 = op(a0, a2), a1 = op(a1, a3);                                 \
+        return f->top > 1 ? op(a0, a1) : a0;                                              \
     }
 #else
-#define RED_WHOLE(STEP, OP, END)                                           \
-    for (int i = 0; i < RED_ALL / W; i++) V_ST(lane + i * W, start);       \
-    for (int64_t k = n / RED_ALL; k > 0; k--)                              \
-        for (int i = 0; i < RED_ALL / W; i++, p += W * (int64_t)sizeof(T)) \
-            V_ST(lane + i * W, STEP(V_LD(lane + i * W), V_LD, p));         \
-    for (int h = END ? 0 : RED_ALL / W / 2; h; h /= 2)                     \
-        for (int i = 0; i < h; i++)                                        \
-            V_ST(lane + i * W, OP(V_LD(lane + i * W), V_LD(lane + (i + h) * W)));
-#endif
-/* What follows them, and the fold of as many vectors as the row fills, to the first. */
-#define RED_END(STEP, OP)                                                                    \
-    for (int64_t i = n % RED_ALL / W; i > 0; i--, p += W * (int64_t)sizeof(T), to_lane += W) \
-        V_ST(to_lane, STEP(V_LD(to_lane), V_LD, p));                                         \
-    if (n % W)                                                                               \
-        V_ST(to_lane, V_SEL(inside, STEP(V_LD(to_lane), RED_PART, p), V_LD(to_lane)));       \
-    for (int64_t h = top / 2; h; h /= 2)                                                     \
-        for (int64_t i = 0; i < h; i++)                                                      \
-            V_ST(lane + i * W, OP(V_LD(lane + i * W), V_LD(lane + (i + h) * W)));
-
-/* W rows at a time: their lanes are turned, so that one fold is that of all. */
-#define RED_FOLDS(STEP, OP, LAST)                                                           \
-    T lane[RED_ALL], turned[W * W];                                                         \
-    int64_t top = 1; /* vectors */                                                          \
-    for (int i = 0; i < W; i++) lane[i] = (T)i;                                             \
-    const M inside = V_LT(V_LD(lane), V_SET((T)(n % W)));                                   \
-    while (top * W < n && top < RED_ALL / W) top *= 2;                                      \
-    memset(turned, 0, sizeof turned);                                                       \
-    for (int64_t r = 0; r < rows; r += W) {                                                 \
-        const int64_t some = rows - r < W ? rows - r : W;                                   \
-        for (int64_t q = 0; q < some; q++) {                                                \
-            const char *p = (const char *)x + (r + q) * step;                               \
-            T *to_lane = lane;                                                              \
-            if (n % RED_ALL == 0) {                                                         \
-                RED_WHOLE(STEP, OP, false)                                                  \
-            } else {                                                                        \
-                if (n > RED_ALL) {                                                          \
-                    RED_WHOLE(STEP, OP, true)                                               \
-                } else {                                                                    \
-                    for (int64_t i = 0; i < top; i++) V_ST(lane + i * W, start);            \
-                }                                                                           \
-                RED_END(STEP, OP)                                                           \
-            }                                                                               \
-            for (int i = 0; i < W; i++) turned[i * W + q] = lane[i];                        \
-        }                                                                                   \
-        for (int h = W / 2; h; h /= 2)                                                      \
-            for (int i = 0; i < h; i++)                                                     \
-                V_ST(turned + i * W, OP(V_LD(turned + i * W), V_LD(turned + (i + h) * W))); \
-        V_STN((T *)to + r, LAST(V_LD(turned)), some);                                       \
+#define RED_ROW(name, op, start, STEP)                                                    \
+    static V TNI_FNT(row_##name)(const char *p, const TNI_FNT(fold) * f) {                \
+        uintptr_t apart = f->apart;                                                       \
+        T lane[RED_ALL];                                                                  \
+        for (int64_t i = 0; i < f->top; i++) V_ST(lane + i * W, start);                   \
+        for (int64_t k = 0; k < f->pieces; k++, p += TNI_LANE_BYTES) {                    \
+            const char *at = p;                                                           \
+            if (k == f->whole) at = (const char *)f->tail, apart = f->beyond;              \
+            for (int64_t i = 0; i < f->top; i++, at += W * (int64_t)sizeof(T))            \
+                V_ST(lane + i * W, STEP(V_LD(lane + i * W), at));                         \
+        }                                                                                 \
+        (void)apart;                                                                      \
+        for (int64_t h = f->top / 2; h; h /= 2)                                           \
+            for (int64_t i = 0; i < h; i++)                                               \
+                V_ST(lane + i * W, op(V_LD(lane + i * W), V_LD(lane + (i + h) * W)));     \
+        return V_LD(lane);                                                                \
     }
-#define RED_PART(p) V_LDN(p, n % W)
-#define RED_AS_IT_IS(v) v
-#define RED_ADD(a, LOAD, p) V_ADD(a, LOAD(p))
+#endif
+
+static V TNI_FNT(fold_add)(V a, V v) { return V_ADD(a, v); }
+#define RED_ADD(a, p) V_ADD(a, V_LD(p))
+RED_ROW(sum, V_ADD, V_ZERO(), RED_ADD)
 static void TNI_FNT(fold_sum)(const void *x, int64_t step, int64_t rows, int64_t n, void *to) {
-    const V start = V_ZERO();
+    TNI_FNT(fold) f;
     TNI_KERNEL_PATH(fold_sum);
-    RED_FOLDS(RED_ADD, V_ADD, RED_AS_IT_IS)
+    f.blank = V_SET(-0.0);
+    f.flip = V_ZERO();
+    f.apart = 0;
+    TNI_FNT(fold_rows)((const char *)x, step, rows, n, (T *)to, &f, TNI_FNT(row_sum),
+                       TNI_FNT(fold_add));
 }
 #undef RED_ADD
-TNI_INLINE V TNI_FNT(fold_larger)(V a, V v) { return RED_MAX(a, v); }
-#define RED_LARGER(a, LOAD, p) TNI_FNT(fold_larger)(a, RED_FLIP(LOAD(p)))
-static void TNI_FNT(fold_extreme)(const void *x, int64_t step, int64_t rows, int64_t n, bool least,
-                                  void *to) {
-    const V flip = least ? V_SET(-0.0) : V_ZERO(), start = V_SET(-HUGE_VAL);
-    TNI_KERNEL_PATH(fold_extreme);
-    RED_FOLDS(RED_LARGER, TNI_FNT(fold_larger), RED_FLIP)
-}
-#undef RED_LARGER
-#if defined(TNI_TYPE_F32)
-#define RED_TIMES(a, LOAD, p) V_FMA(LOAD((const char *)((uintptr_t)(p) + apart)), LOAD(p), a)
-static void TNI_FNT(fold_dot)(const void *x, const void *y, int64_t step, int64_t rows, int64_t n,
-                              void *to) {
-    const V start = V_ZERO();
-    const uintptr_t apart = (uintptr_t)y - (uintptr_t)x;
-    TNI_KERNEL_PATH(fold_dot);
-    RED_FOLDS(RED_TIMES, V_ADD, RED_AS_IT_IS)
+
+static V TNI_FNT(fold_times)(V a, V v) { return V_MUL(a, v); }
+#define RED_TIMES(a, p) V_MUL(a, V_LD(p))
+RED_ROW(prod, V_MUL, V_ONE, RED_TIMES)
+static void TNI_FNT(fold_prod)(const void *x, int64_t step, int64_t rows, int64_t n, void *to) {
+    TNI_FNT(fold) f;
+    TNI_KERNEL_PATH(fold_prod);
+    f.blank = V_ONE;
+    f.flip = V_ZERO();
+    f.apart = 0;
+    TNI_FNT(fold_rows)((const char *)x, step, rows, n, (T *)to, &f, TNI_FNT(row_prod),
+                       TNI_FNT(fold_times));
 }
 #undef RED_TIMES
+
+static V TNI_FNT(fold_larger)(V a, V v) { return RED_MAX(a, v); }
+#define RED_LARGER(a, p) TNI_FNT(fold_larger)(a, V_XOR(V_LD(p), f->flip))
+RED_ROW(extreme, TNI_FNT(fold_larger), V_SET(-HUGE_VAL), RED_LARGER)
+static void TNI_FNT(fold_extreme)(const void *x, int64_t step, int64_t rows, int64_t n, bool least,
+                                  void *to) {
+    TNI_FNT(fold) f;
+    TNI_KERNEL_PATH(fold_extreme);
+    f.blank = least ? V_SET(HUGE_VAL) : V_SET(-HUGE_VAL);
+    f.flip = least ? V_SET(-0.0) : V_ZERO();
+    f.apart = 0;
+    TNI_FNT(fold_rows)((const char *)x, step, rows, n, (T *)to, &f, TNI_FNT(row_extreme),
+                       TNI_FNT(fold_larger));
+}
+#undef RED_LARGER
+
+#if defined(TNI_TYPE_F32)
+/* y may be x. Behind two tails are products of -0 and 0. */
+#define RED_FUSED(a, p) V_FMA(V_LD((const char *)((uintptr_t)(p) + apart)), V_LD(p), a)
+RED_ROW(dot, V_ADD, V_ZERO(), RED_FUSED)
+static void TNI_FNT(fold_dot)(const void *x, const void *y, int64_t step, int64_t rows, int64_t n,
+                              void *to) {
+    TNI_FNT(fold) f;
+    TNI_KERNEL_PATH(fold_dot);
+    f.blank = V_SET(-0.0);
+    f.flip = V_ZERO();
+    f.apart = (uintptr_t)y - (uintptr_t)x;
+    TNI_FNT(fold_rows)((const char *)x, step, rows, n, (T *)to, &f, TNI_FNT(row_dot),
+                       TNI_FNT(fold_add));
+}
+#undef RED_FUSED
 #endif
-#undef RED_WHOLE
-#undef RED_END
-#undef RED_FOLDS
+#undef RED_ROW
 #undef RED_ALL
-#undef RED_AS_IT_IS
-#undef RED_PART
 #endif
 /* A later element is chosen when it is better, or the first NaN. */
 static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t n, int64_t first,
@@ -211,8 +258,8 @@ static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t
             k = V_SEL(better, at, k);
             at = V_ADD(at, V_SET(1));
         }
-        V_STN((T *)value + c, RED_FLIP(a), m);
-        V_STN((T *)index + c, k, m);
+        V_PUT((T *)value + c, RED_FLIP(a), m);
+        V_PUT((T *)index + c, k, m);
     }
 }
 
@@ -233,10 +280,24 @@ static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, i
             a1 = V_ADD(a1, d1);
             b1 = V_FMA(d1, d1, b1);
         }
-        V_STN((T *)one + c, a0, m);
-        V_STN((T *)two + c, b0, m);
-        V_STN((T *)one + c + W, a1, w);
-        V_STN((T *)two + c + W, b1, w);
+        V_PUT((T *)one + c, a0, m);
+        V_PUT((T *)two + c, b0, m);
+        V_PUT((T *)one + c + W, a1, w);
+        V_PUT((T *)two + c + W, b1, w);
+    }
+}
+
+static void TNI_FNT(norm_map)(const void *x, int64_t n, int kind, void *to) {
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t m = n - i < W ? n - i : W;
+        V v = V_LDN((const T *)x + i, m);
+        if (kind == TNI_NORM_SQUARE)
+            v = V_MUL(v, v);
+        else if (kind == TNI_NORM_ABS)
+            v = V_ABS(v);
+        else
+            v = V_SEL(V_NE(v, V_ZERO()), V_ONE, V_ZERO());
+        V_PUT((T *)to + i, v, m);
     }
 }
 

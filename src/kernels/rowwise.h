@@ -48,7 +48,7 @@ enum { TNI_SOFT_EXP, TNI_SOFT_SHIFT, TNI_SOFT_SCALE };
     K(void, dot_rows_f32, (const tni_sweep *r))                                                  \
     /* y = x * (dy - scale), or, of a log-softmax x, dy - exp(x) * scale */                      \
     K(void, soft_back_rows_f32, (const tni_sweep *r, bool log))                                  \
-    /* the same with a scale for each row, not column */                                         \
+    /* the same with a scale for each row, not column; all have x's step */                      \
     K(void, soft_back_each_f32, (const tni_sweep *r, bool log))                                  \
     /* one += dy, two += dy * (x - mean) */                                                      \
     K(void, moments_rows_f32, (const tni_sweep *r))                                              \

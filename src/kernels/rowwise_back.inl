@@ -10,7 +10,7 @@ static void TNI_FNT(dot_rows)(const tni_sweep *r) {
         V sum = ROW_OF(one);
         for (int64_t i = 0; i < r->rows; i++)
             sum = r->x ? V_FMA(ROW_AT(dy, i), ROW_AT(x, i), sum) : V_ADD(sum, ROW_AT(dy, i));
-        V_STN((T *)r->one + c, sum, m);
+        V_PUT((T *)r->one + c, sum, m);
     }
 }
 
@@ -20,7 +20,7 @@ static void TNI_FNT(soft_back_rows)(const tni_sweep *r, bool log) {
         for (int64_t i = 0; i < r->rows; i++) {
             V x = ROW_AT(x, i), d = ROW_AT(dy, i);
             d = log ? V_FNMA(V_EXP(x), scale, d) : V_MUL(x, V_SUB(d, scale));
-            V_STN((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), d, m);
+            V_PUT((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), d, m);
         }
     }
 }
@@ -29,16 +29,16 @@ static void TNI_FNT(soft_back_rows)(const tni_sweep *r, bool log) {
 #define soft_back_each_f32_avx512 soft_back_each_f32_avx2
 #else
 static void TNI_FNT(soft_back_each)(const tni_sweep *r, bool log) {
-    for (int64_t i = 0; i < r->rows; i++) {
+    const T *x = (const T *)r->x, *dy = (const T *)r->dy;
+    T *y = (T *)r->y;
+    const int64_t n = r->n, rows = r->rows, step = r->x_step / (int64_t)sizeof(T);
+    for (int64_t i = 0; i < rows; i++, x += step, dy += step, y += step) {
         const V scale = V_SET(((const T *)r->scale)[i]);
-        ROW_COLUMNS {
-            V x = ROW_AT(x, i), d = ROW_AT(dy, i);
-            char *y = (char *)r->y + i * r->y_step + c * (int64_t)sizeof(T);
-            d = log ? V_FNMA(V_EXP(x), scale, d) : V_MUL(x, V_SUB(d, scale));
-            if (m == W)
-                V_ST(y, d);
-            else
-                V_STN(y, d, m);
+        for (int64_t c = 0, m; m = n - c < W ? n - c : W, c < n; c += W) {
+            V a = m == W ? V_LD(x + c) : V_LDN(x + c, m),
+              d = m == W ? V_LD(dy + c) : V_LDN(dy + c, m);
+            d = log ? V_FNMA(V_EXP(a), scale, d) : V_MUL(a, V_SUB(d, scale));
+            V_PUT(y + c, d, m);
         }
     }
 }
@@ -52,8 +52,8 @@ static void TNI_FNT(moments_rows)(const tni_sweep *r) {
             one = V_ADD(one, d);
             two = V_FMA(d, V_SUB(ROW_AT(x, i), mean), two);
         }
-        V_STN((T *)r->one + c, one, m);
-        V_STN((T *)r->two + c, two, m);
+        V_PUT((T *)r->one + c, one, m);
+        V_PUT((T *)r->two + c, two, m);
     }
 }
 
@@ -62,7 +62,7 @@ static void TNI_FNT(affine_back_rows)(const tni_sweep *r) {
         V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias), one = ROW_OF(one);
         for (int64_t i = 0; i < r->rows; i++) {
             V v = V_FMA(ROW_AT(dy, i), scale, V_FMA(V_SUB(ROW_AT(x, i), mean), bias, one));
-            V_STN((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), v, m);
+            V_PUT((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), v, m);
         }
     }
 }
@@ -75,8 +75,8 @@ static void TNI_FNT(norm_moments)(const tni_norm_row *r) {
         T *one = (T *)r->one + c % LANES, *two = (T *)r->two + c % LANES;
         V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), g = ROW_OF(dy);
         if (r->weight) g = V_MUL(g, ROW_OF(weight));
-        V_STN(one, V_ADD(V_LDN(one, m), g), m);
-        V_STN(two, V_FMA(g, h, V_LDN(two, m)), m);
+        V_PUT(one, V_ADD(V_LDN(one, m), g), m);
+        V_PUT(two, V_FMA(g, h, V_LDN(two, m)), m);
     }
 }
 
@@ -85,7 +85,7 @@ static void TNI_FNT(norm_back)(const tni_norm_row *r) {
     ROW_COLUMNS {
         V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), g = ROW_OF(dy);
         if (r->weight) g = V_MUL(g, ROW_OF(weight));
-        V_STN((T *)r->y + c, V_MUL(scale, V_FNMA(h, b, V_SUB(g, a))), m);
+        V_PUT((T *)r->y + c, V_MUL(scale, V_FNMA(h, b, V_SUB(g, a))), m);
     }
 }
 
@@ -93,8 +93,8 @@ static void TNI_FNT(norm_weights)(const tni_norm_row *r) {
     V mean = V_SET(r->mean), scale = V_SET(r->scale);
     ROW_COLUMNS {
         V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), d = ROW_OF(dy);
-        V_STN((T *)r->one + c, V_FMA(d, h, ROW_OF(one)), m);
-        V_STN((T *)r->two + c, V_ADD(ROW_OF(two), d), m);
+        V_PUT((T *)r->one + c, V_FMA(d, h, ROW_OF(one)), m);
+        V_PUT((T *)r->two + c, V_ADD(ROW_OF(two), d), m);
     }
 }
 

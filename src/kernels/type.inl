@@ -28,6 +28,14 @@ enum { TNI_FNT(tni_lanes) = W };
 #include "pointwise_type.inl"
 
 #if TNI_FLOATING
+/* V_STN, which takes several times what a whole store does where memory is written by masks. */
+TNI_INLINE void TNI_FNT(tni_put)(void *p, V v, int64_t n) {
+    if (n == W && TNI_ISA != 2)
+        V_ST(p, v);
+    else
+        V_STN(p, v, n);
+}
+#define V_PUT(p, v, n) TNI_FNT(tni_put)(p, v, n)
 #include "gemm_type.inl"
 #if defined(TNI_TYPE_F32) || TNI_ISA != 2 /* conv.inl says what AVX-512 takes from AVX2 */
 #include "conv_type.inl"
@@ -43,6 +51,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #include "optimize_type.inl"
 #include "matrix_type.inl"
 #include "dft_type.inl"
+#undef V_PUT
 #endif
 
 #if defined(TNI_TYPE_I64)

@@ -37,6 +37,7 @@ typedef struct layer_job {
     float *one, *two;          /* backward: sums a block of rows */
     int dtype, compute;
     int64_t rows, n, bytes, size;
+    int64_t each; /* rows that are handled together */
     double eps;
 } layer_job;
 
@@ -48,46 +49,56 @@ static const void *layer_load(const layer_job *j, const char *row, int64_t at, i
     return tile;
 }
 
-/* mean and rstd = 1 / sqrt(var + eps) of a row, block by block, joined in double. */
-static void layer_statistics(const layer_job *j, const char *row, double *mean, double *rstd) {
-    double tile[TNI_BLOCK], m2 = 0, count = 0;
-    *mean = 0;
+/* mean and rstd = 1 / sqrt(var + eps) of each of `rows` rows, block by block, joined in double. If
+ * they are more than one, each is one block. */
+typedef struct layer_pair {
+    double mean, scale;
+} layer_pair;
+enum { LAYER_ROWS = 16 };
+static void layer_statistics(const layer_job *j, const char *x, int64_t rows, layer_pair *to) {
+    double tile[TNI_BLOCK], next[2], *pairs = &to->mean, count = 0;
     for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
-        double mean_b, m2_b;
-        tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
+        tni_var_block(j->kernels, j->compute, layer_load(j, x, at, rows * n, tile), n * j->size,
+                      rows, n, at ? next : pairs);
         /* The first block begins, each other one joins. */
-        if (!at)
-            *mean = mean_b, m2 = m2_b;
-        else
-            tni_var_join(mean, &m2, count, mean_b, m2_b, (double)n);
+        if (at) tni_var_join(pairs, pairs + 1, count, next[0], next[1], (double)n);
         count += (double)n;
     }
-    *rstd = 1 / sqrt(m2 / count + j->eps);
+    for (int64_t q = 0; q < rows; q++) to[q].scale = 1 / sqrt(to[q].scale / count + j->eps);
 }
 
+/* Rows of group i: statistics first, then (x - mean) rstd weight + bias block by block. */
 static void layer_task(void *arg, int64_t i) {
     const layer_job *j = (const layer_job *)arg;
     double in[TNI_BLOCK], out[TNI_BLOCK];
-    const char *row = j->x + i * j->n * j->bytes;
-    char *y = j->y + i * j->n * j->bytes;
-    /* One row: statistics first, then (x - mean) rstd weight + bias block by block. */
+    const int64_t first = i * j->each, left = j->rows - first,
+                  rows = left < j->each ? left : j->each;
+    const char *x = j->x + first * j->n * j->bytes;
+    char *y = j->y + first * j->n * j->bytes;
     bool direct = j->dtype == j->compute;
+    layer_pair pairs[LAYER_ROWS];
     tni_norm_row r;
     memset(&r, 0, sizeof r);
-    layer_statistics(j, row, &r.mean, &r.scale);
+    layer_statistics(j, x, rows, pairs);
     for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         /* In place where the dtype is the compute type, else through two tiles. */
-        r.x = layer_load(j, row, at, r.n, in);
-        r.y = direct ? (void *)(y + at * j->bytes) : (void *)out;
+        const char *from = (const char *)layer_load(j, x, at, rows * r.n, in);
+        char *to = direct ? y + at * j->bytes : (char *)out;
         r.weight = j->weight ? j->weight + at * j->size : NULL;
         r.bias = j->bias ? j->bias + at * j->size : NULL;
-        (j->compute == TN_F32 ? TNI_K(j->kernels, norm_row_f32)
-                              : TNI_K(j->kernels, norm_row_f64))(&r);
+        for (int64_t q = 0; q < rows; q++) {
+            r.x = from + q * r.n * j->size;
+            r.y = to + q * r.n * j->size;
+            r.mean = pairs[q].mean;
+            r.scale = pairs[q].scale;
+            (j->compute == TN_F32 ? TNI_K(j->kernels, norm_row_f32)
+                                  : TNI_K(j->kernels, norm_row_f64))(&r);
+        }
         if (!direct)
             tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute,
-                            r.n);
+                            rows * r.n);
     }
 }
 
@@ -151,6 +162,8 @@ static void layer_start(tn_frame *f, layer_job *j, const tn_tensor *x, int64_t n
     j->n = n;
     j->rows = n ? x->numel / n : 0;
     j->eps = eps;
+    j->each = n && n < TNI_BLOCK ? TNI_BLOCK / n : 1;
+    if (j->each > LAYER_ROWS) j->each = LAYER_ROWS;
 }
 
 static bool layer_norm_check(tn_frame *f) {
@@ -175,7 +188,8 @@ static void layer_norm_run(tn_frame *f) {
     j.y = tni_bytes_at(f->out[0]);
     j.weight = layer_numbers(f, a->weight, j.compute, n, &room);
     j.bias = layer_numbers(f, a->bias, j.compute, n, &room);
-    tni_lanes_spread(f->block->context, j.rows, a->input->numel * 2, layer_task, &j);
+    tni_lanes_spread(f->block->context, (j.rows + j.each - 1) / j.each, a->input->numel * 2,
+                     layer_task, &j);
 }
 /* With h = (x - mean) rstd and g = dy w:
  * dx = rstd (g - mean g - h mean(g h)),  dw = sum dy h,  db = sum dy */
@@ -247,58 +261,59 @@ TN_OPERATOR(
               "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)",
     .node = "NativeLayerNormBackward0", .batched = TN_BATCHED(layer_norm_batched))
 
-/* Sums of g and g h over the row, then dx; dw and db of a block of rows in its own sums. */
-static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) {
+/* Sums of g and g h over rows from the i-th on, then dx; dw and db of a block of rows in its own
+ * sums. */
+static void layer_back_rows(const layer_job *j, int64_t i, int64_t rows, float *dw, float *db) {
     float x[TNI_BLOCK], d[TNI_BLOCK], y[TNI_BLOCK];
     const char *row = j->x + i * j->n * j->bytes, *dy = j->dy + i * j->n * j->bytes;
     char *to = j->y + i * j->n * j->bytes;
     bool direct = j->dtype == TN_F32;
+    layer_pair pairs[LAYER_ROWS];
+    tni_room lanes[2 * LAYER_ROWS];
     tni_tree tree;
     tni_norm_row r;
-    float *sums;
+    const float *sums = NULL;
     memset(&r, 0, sizeof r);
-    layer_statistics(j, row, &r.mean, &r.scale);
-    tni_tree_begin(&tree, j->kernels, TN_F32, 2);
-    /* Pass 0: a = mean g and b = mean(g h), as trees over the blocks. Pass 1: dx, and this row's
+    layer_statistics(j, row, rows, pairs);
+    tni_tree_begin(&tree, j->kernels, TN_F32, 2 * rows);
+    /* Pass 0: a = mean g and b = mean(g h), as trees over the blocks. Pass 1: dx, and these rows'
      * part of dw and db. */
     for (int pass = 0; pass < 2; pass++) {
+        if (pass) sums = (const float *)tni_tree_end(&tree);
         for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
-            tni_room one, two;
             if (tni_stopped()) return;
             r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
-            r.x = layer_load(j, row, at, r.n, x);
-            r.dy = layer_load(j, dy, at, r.n, d);
             r.weight = j->weight ? j->weight + at * 4 : NULL;
-            /* Lanes of this block, folded, are its leaf of the tree. */
-            if (pass == 0) {
-                /* 64 lanes of float, folded to one number each. */
-                memset(&one, 0, sizeof one);
-                memset(&two, 0, sizeof two);
-                r.one = &one;
-                r.two = &two;
-                TNI_K(j->kernels, norm_moments_f32)(&r);
-                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, &one, 64);
-                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, &two, 64);
-                sums = (float *)tni_tree_next(&tree);
-                sums[0] = one.f[0];
-                sums[1] = two.f[0];
-                tni_tree_push(&tree);
-                continue;
+            const float *xs = (const float *)layer_load(j, row, at, rows * r.n, x),
+                        *ds = (const float *)layer_load(j, dy, at, rows * r.n, d);
+            float *ys = direct ? (float *)(void *)(to + at * 4) : y;
+            if (!pass) memset(lanes, 0, (size_t)(2 * rows) * sizeof *lanes);
+            for (int64_t q = 0; q < rows; q++) {
+                r.x = xs + q * r.n;
+                r.dy = ds + q * r.n;
+                r.y = ys + q * r.n;
+                r.mean = pairs[q].mean;
+                r.scale = pairs[q].scale;
+                r.one = pass ? (void *)(dw + at) : (void *)(lanes + 2 * q);
+                r.two = pass ? (void *)(db + at) : (void *)(lanes + 2 * q + 1);
+                if (!pass) {
+                    TNI_K(j->kernels, norm_moments_f32)(&r);
+                    continue;
+                }
+                r.a = (double)sums[2 * q] / (double)j->n;
+                r.b = (double)sums[2 * q + 1] / (double)j->n;
+                TNI_K(j->kernels, norm_back_f32)(&r);
+                TNI_K(j->kernels, norm_weights_f32)(&r);
             }
-            /* dx of the block, then its weights' sums. */
-            r.y = direct ? (void *)(to + at * 4) : (void *)y;
-            TNI_K(j->kernels, norm_back_f32)(&r);
-            if (!direct)
-                tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
-            r.one = dw + at;
-            r.two = db + at;
-            TNI_K(j->kernels, norm_weights_f32)(&r);
+            if (!pass) {
+                /* Lanes of this block, folded, are its leaf of the tree. */
+                tni_sum.many(j->kernels, TN_F32, lanes, sizeof *lanes, 2 * rows, TNI_LANE_BYTES / 4,
+                             tni_tree_next(&tree));
+                tni_tree_push(&tree);
+            } else if (!direct)
+                tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32,
+                                rows * r.n);
         }
-        /* Between the passes the means are known. */
-        if (pass) break;
-        sums = (float *)tni_tree_end(&tree);
-        r.a = (double)sums[0] / (double)j->n;
-        r.b = (double)sums[1] / (double)j->n;
     }
 }
 
@@ -310,7 +325,8 @@ static void layer_back_task(void *arg, int64_t block) {
     float *dw = j->one + block * j->n, *db = j->two + block * j->n;
     memset(dw, 0, (size_t)(j->n * 4));
     memset(db, 0, (size_t)(j->n * 4));
-    for (; i < end; i++) layer_back_row(j, i, dw, db);
+    for (; i < end; i += j->each)
+        layer_back_rows(j, i, end - i < j->each ? end - i : j->each, dw, db);
 }
 
 static bool layer_norm_backward_check(tn_frame *f) {

@@ -82,15 +82,21 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
     return true;
 }
 
+static int64_t nll_read(const char *at, int dtype) {
+    int64_t t;
+    if (dtype == TN_U8) return *(const uint8_t *)at;
+    memcpy(&t, at, sizeof t);
+    return t;
+}
 /* Every class number is in range, or to be ignored. */
 static bool nll_look_at(tn_frame *f, const tn_tensor *target, int64_t classes, int64_t ignore) {
     int64_t bytes = tni_dtype_size(target);
+    const bool flat = tni_is_flat(target);
     /* target by its strides, before anything is written. */
     for (int64_t i = 0; i < target->numel; i++) {
-        const int64_t at = tni_offset_of(target->ndim, target->size, target->stride, i);
-        int64_t t;
+        const int64_t at = flat ? i : tni_offset_of(target->ndim, target->size, target->stride, i);
         /* The value that is ignored may lie outside the range. */
-        tni_lanes_load(&t, TN_I64, tni_bytes_at(target) + at * bytes, bytes, target->dtype, 1);
+        const int64_t t = nll_read(tni_bytes_at(target) + at * bytes, target->dtype);
         if (t != ignore && (t < 0 || t >= classes))
             return tn_fail(f, TN_INDEX, "target %lld is out of range for %lld classes",
                            (long long)t, (long long)classes);
@@ -123,8 +129,7 @@ static void nll_start(tn_frame *f, nll_data *d, const tn_tensor *target, const t
 
 /* Class of sample i, -1: ignored; its weight. */
 static int64_t nll_class(const nll_data *d, int64_t i, double *weight) {
-    int64_t bytes = tni_dtype(d->target_dtype)->bytes, t;
-    tni_lanes_load(&t, TN_I64, d->target + i * bytes, bytes, d->target_dtype, 1);
+    const int64_t t = nll_read(d->target + i * tni_dtype(d->target_dtype)->bytes, d->target_dtype);
     *weight = 1;
     if (t == d->ignore) return -1;
     if (d->weight)
@@ -159,8 +164,12 @@ static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int 
     for (int64_t k = 0; k < n; k++) {
         /* Sample i + k of class t is element (n, t, inner) of x. */
         double w, v = 0;
-        int64_t t = nll_class(d, i + k, &w),
-                at = (((i + k) / s->inner) * s->classes + t) * s->inner + (i + k) % s->inner;
+        int64_t t = nll_class(d, i + k, &w), at = i + k, inner = 0;
+        if (s->inner > 1) {
+            inner = at % s->inner;
+            at /= s->inner;
+        }
+        at = (at * s->classes + t) * s->inner + inner;
         if (t < 0)
             w = 0;
         else

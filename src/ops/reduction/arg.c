@@ -36,10 +36,6 @@ static bool arg_better(const tni_lanes *l, bool least, double v, double a) {
     if (l->compute != TN_I64) return arg_better_f64(v, a, least);
     return least ? arg_bits(v) < arg_bits(a) : arg_bits(v) > arg_bits(a);
 }
-/* Equal, or both NaN. */
-static bool arg_same(const tni_lanes *l, double v, double a) {
-    return !arg_better(l, true, v, a) && !arg_better(l, true, a, v);
-}
 /* Element i of the lanes' values as arg_part holds it, and of their row numbers. */
 static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
     double v;
@@ -75,36 +71,49 @@ static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, 
         }
 }
 
-/* A contiguous block as rows of lanes. Element i is in lane i mod lanes and row i / lanes. */
-static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                      void *value, void *index) {
-    int64_t full = n / l->lanes;
-    tni_fill_lanes(value, l->compute, arg_identity(r), l->lanes);
-    tni_fill_lanes(index, l->compute, 0, l->lanes);
-    arg_kernel(r, l, x, TNI_LANE_BYTES, full, l->lanes, 0, value, index);
-    if (n % l->lanes)
-        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value,
-                   index);
+/* The first of n elements at x that is element i of `most`, or the first NaN if that is one. */
+#define ARG_FIND(type)                                                \
+    {                                                                 \
+        const type m = ((const type *)most)[i];                       \
+        type v = m;                                                   \
+        for (; part.index < n; part.index++) {                        \
+            memcpy(&v, x + part.index * (int64_t)sizeof v, sizeof v); \
+            if (v == m || (v != v && m != m)) break;                  \
+        }                                                             \
+        put = v;                                                      \
+    }
+static arg_part arg_find(const tni_lanes *l, const char *x, int64_t n, const void *most,
+                         int64_t i) {
+    arg_part part = {0, 0};
+    if (l->compute == TN_I64) {
+        int64_t put;
+        ARG_FIND(int64_t)
+        memcpy(&part.value, &put, sizeof put);
+    } else {
+        double put;
+        if (l->compute == TN_F32)
+            ARG_FIND(float)
+        else
+            ARG_FIND(double)
+        part.value = put;
+    }
+    return part;
 }
-
-static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                      int64_t first, void *to) {
-    tni_room value, index;
-    arg_part best = {0, -1};
-    arg_lanes(r, l, x, n, &value, &index);
-    /* The best over the lanes: k is the number in the block, and among equals the smallest k wins,
-     * for lanes are not in the order of elements. */
-    for (int64_t i = 0; i < n && i < l->lanes; i++) {
-        double v = arg_value(l, &value, i);
-        int64_t k = arg_index(l, &index, i) * l->lanes + i;
-        if (best.index < 0 || arg_better(l, r->finish == ARG_OF_MIN, v, best.value) ||
-            (k < best.index && arg_same(l, v, best.value))) {
-            best.value = v;
-            best.index = k;
+#undef ARG_FIND
+/* The extrema of many rows, then the place of each. */
+static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                      int64_t many, int64_t n, int64_t first, void *to) {
+    const char *at = (const char *)x;
+    arg_part *part = (arg_part *)to;
+    tni_room most;
+    for (int64_t some; many > 0; many -= some) {
+        some = many < l->lanes ? many : l->lanes;
+        r->op->many(r->kernels, l->compute, at, step, some, n, &most);
+        for (int64_t i = 0; i < some; i++, part++, at += step) {
+            *part = arg_find(l, at, n, &most, i);
+            part->index += first;
         }
     }
-    best.index += first;
-    memcpy(to, &best, sizeof best);
 }
 
 static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
@@ -148,11 +157,12 @@ static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int
 static void arg_run(tn_frame *f, tn_ints dim, int which, tn_tensor *index, tn_tensor *value) {
     tn_context *c = f->block->context;
     tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, NULL,
-                     {NULL, NULL},     0,         0,        0,         which,     false};
+                     {NULL, NULL},     0,         0,        0,         which};
     tni_lanes l;
     /* ORDERED: numbers of elements count along the dimensions, not in memory. */
     if (!index->numel) return;
     tni_plain_lanes(f, &l, dim, TNI_LANES_ORDERED);
+    r.op = which == ARG_OF_MIN ? &tni_min : &tni_max;
     r.out[0] = tni_bytes_at(index);
     r.out[1] = value ? tni_bytes_at(value) : NULL;
     r.out_dtype = f->in[0]->dtype;

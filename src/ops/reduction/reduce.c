@@ -42,11 +42,11 @@ TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *g
     return true;
 }
 
-TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                             int64_t first, void *to) {
+TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                             int64_t many, int64_t n, int64_t first, void *to) {
     /* Sums need no place in the lane, nor do other plain reductions. */
     (void)first;
-    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
+    r->op->many(r->kernels, l->compute, x, step, many, n, to);
 }
 
 TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
@@ -100,8 +100,7 @@ TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, i
                      0,
                      0,
                      0,
-                     finish,
-                     true};
+                     finish};
     if (!out->numel) return;
     r.out[0] = tni_bytes_at(out);
     r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;

@@ -29,8 +29,8 @@ TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *g
 
 /* The functions of a reducer of a plain reduction (its op): a part is one element
  * of the compute type. */
-TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                             int64_t first, void *to);
+TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                             int64_t many, int64_t n, int64_t first, void *to);
 TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                             int64_t rows, int64_t n, int64_t first, void *to);
 TN_PRIV void tni_plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b,
@@ -57,10 +57,10 @@ TN_PRIV void tni_arg_grad(tn_gradient *g, int64_t dim, bool keepdim);
 TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);
 TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d);
 
-/* Mean and sum of squared deviations of at most TNI_BLOCK elements of F32 or F64; (mean, m2) of na
- * elements joined with those of nb more. */
-TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
-                           double *mean, double *m2);
+/* (mean, sum of squared deviations) of each of `many` rows of at most TNI_BLOCK elements of F32 or
+ * F64, `step` bytes apart, into pairs; (mean, m2) of na elements joined with those of nb more. */
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t many, int64_t n, double *pairs);
 TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
                           double nb);
 /* (mean, m2) of every result of the plan, F32 or F64, into pairs; l's scratch is that of parts of

@@ -69,30 +69,48 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
                               var_read(l->compute, &two, i), rows ? (double)rows : 1);
 }
 
-TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
-                           double *mean, double *m2) {
-    /* h: lanes that are folded, a power of two that covers those in use. */
-    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes,
-            used = n < lanes ? n : lanes, h = 1;
-    tni_room centre, one, two;
-    double c;
-    var_part p;
-    while (h < used) h *= 2;
-    tni_reduce_block(k, &tni_sum, compute, x, n, &centre);
-    /* The mean in the compute type, the same in all lanes of the second sweep. */
-    c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
+/* Sums of the deviations of the n elements at x from `mean`, and of their squares, in lanes. */
+static void var_lanes(const tni_kernels *k, int compute, const char *x, int64_t n, double mean,
+                      tni_room *one, tni_room *two) {
+    const int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes;
+    tni_room centre;
+    memset(one, 0, sizeof *one);
+    memset(two, 0, sizeof *two);
     /* One lane for each element of a row of lanes, all with the same centre. */
-    tni_fill_lanes(&centre, compute, c, used);
-    tni_fill_lanes(&one, compute, 0, h);
-    tni_fill_lanes(&two, compute, 0, h);
-    if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
-    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one,
-               &two);
-    tni_reduce_fold(k, &tni_sum, compute, &one, h);
-    tni_reduce_fold(k, &tni_sum, compute, &two, h);
-    p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
-    *mean = p.mean;
-    *m2 = p.m2;
+    tni_fill_lanes(&centre, compute, mean, n < lanes ? n : lanes);
+    if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, one, two);
+    if (n % lanes)
+        var_kernel(k, compute, x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, one, two);
+}
+
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t step,
+                           int64_t many, int64_t n, double *pairs) {
+    enum { ROWS = 16 };
+    const int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8);
+    const char *at = (const char *)x;
+    tni_room one[ROWS], two[ROWS], mean, ones, twos;
+    int64_t h = 1; /* lanes that are folded, a power of two that covers those in use */
+    while (h < n && h < lanes) h *= 2;
+    for (int64_t some; many > 0; many -= some, pairs += 2 * some, at += some * step) {
+        double c[ROWS];
+        some = many < (int)ROWS ? many : (int)ROWS;
+        /* The means in the compute type, then their lanes of the second sweep. */
+        tni_sum.many(k, compute, at, step, some, n, &mean);
+        for (int64_t i = 0; i < some; i++) {
+            c[i] = !n                  ? 0
+                   : compute == TN_F32 ? (double)(mean.f[i] / (float)n)
+                                       : mean.d[i] / (double)n;
+            var_lanes(k, compute, at + i * step, n, c[i], one + i, two + i);
+        }
+        tni_sum.many(k, compute, one, sizeof *one, some, h, &ones);
+        tni_sum.many(k, compute, two, sizeof *two, some, h, &twos);
+        for (int64_t i = 0; i < some; i++) {
+            const var_part p = var_correct(c[i], var_read(compute, &ones, i),
+                                           var_read(compute, &twos, i), n ? (double)n : 1);
+            pairs[2 * i] = p.mean;
+            pairs[2 * i + 1] = p.m2;
+        }
+    }
 }
 
 TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
@@ -104,12 +122,10 @@ TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, do
     *mean = fma(d, nb / n, *mean);
 }
 
-static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                      int64_t first, void *to) {
-    var_part p;
-    (void)first;
-    tni_var_block(r->kernels, l->compute, x, n, &p.mean, &p.m2);
-    memcpy(to, &p, sizeof p);
+static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                      int64_t many, int64_t n, int64_t first, void *to) {
+    (void)first; /* a part is a pair */
+    tni_var_block(r->kernels, l->compute, x, step, many, n, (double *)to);
 }
 
 static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
@@ -159,8 +175,7 @@ TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *p
                      0,
                      0,
                      0,
-                     0,
-                     false};
+                     0};
     /* As a variance, with another end: the parts themselves are stored. */
     r.out[0] = pairs;
     tni_lanes_run(c, l, &r, scratch);
@@ -213,7 +228,7 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
                        tn_tensor *mean) {
     tn_context *c = f->block->context;
     tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0,
-                     {NULL, NULL},     0,         0,        0,         0,         false};
+                     {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     /* The plan of check once more; complex numbers go through pairs of parts. */
@@ -334,53 +349,39 @@ TN_OPERATOR(
 /* --- p-norms ---------------------------------------------------------------------------------- */
 
 /* How a norm is reduced: an operation over mapped elements, and whether a root follows. */
-/* What becomes of elements before they meet. */
-#define NORM_MAP(name, type, expression)                            \
-    static void norm_##name(void *x, int64_t n) {                   \
-        for (type *at = (type *)x, *end = at + n; at < end; at++) { \
-            type v = *at;                                           \
-            *at = expression;                                       \
-        }                                                           \
-    }
-#define NORM_MAPS(name, expression)                                                         \
-    NORM_MAP(name##_f32, float, expression)                                                 \
-    NORM_MAP(name##_f64, double, expression)                                                \
-    static void norm_##name(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) { \
-        (void)k;                                                                            \
-        (l->compute == TN_F32 ? norm_##name##_f32 : norm_##name##_f64)(x, n);               \
-    }
-NORM_MAPS(square, v *v)
-NORM_MAPS(abs, v <= 0 ? 0 - v : v)
-NORM_MAPS(nonzero, v != 0)
-#undef NORM_MAP
-#undef NORM_MAPS
-static void norm_power(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
-    (l->compute == TN_F32 ? TNI_K(k, power_f32) : TNI_K(k, power_f64))(x, n, l->p);
-}
-
 typedef struct norm_way {
     const tni_reduction *op;
-    void (*map)(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n);
+    int kind; /* TNI_NORM_..., or -1: a power for each element */
     bool root;
 } norm_way;
 
 static norm_way norm_way_of(double p) {
-    /* Orders with a cheap map have their own; the general one needs a power for each element. */
-    norm_way w = {&tni_sum, norm_power, true};
+    norm_way w = {&tni_sum, -1, true};
     /* Extrema need no root, nor do counts and sums of magnitudes. */
     if (p == HUGE_VAL || p == -HUGE_VAL) {
         w.op = p > 0 ? &tni_max : &tni_min;
-        w.map = norm_abs;
+        w.kind = TNI_NORM_ABS;
         w.root = false;
     } else if (p == 0) {
-        w.map = norm_nonzero;
+        w.kind = TNI_NORM_NONZERO;
         w.root = false;
     } else if (p == 1) {
-        w.map = norm_abs;
+        w.kind = TNI_NORM_ABS;
         w.root = false;
     } else if (p == 2)
-        w.map = norm_square;
+        w.kind = TNI_NORM_SQUARE;
     return w;
+}
+
+/* What becomes of elements before they meet. */
+static void norm_map(const tni_kernels *k, const tni_lanes *l, void *to, const void *x, int64_t n) {
+    const int kind = norm_way_of(l->p).kind;
+    if (kind >= 0) {
+        (l->compute == TN_F32 ? TNI_K(k, norm_map_f32) : TNI_K(k, norm_map_f64))(x, n, kind, to);
+        return;
+    }
+    if (to != x) memcpy(to, x, (size_t)(n * l->size));
+    (l->compute == TN_F32 ? TNI_K(k, power_f32) : TNI_K(k, power_f64))(to, n, l->p);
 }
 
 static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
@@ -397,8 +398,8 @@ static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, in
     else if (r->finish)
         (l->compute == TN_F32 ? TNI_K(r->kernels, power_f32)
                               : TNI_K(r->kernels, power_f64))(parts, n, 1 / r->p);
-    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts,
-                   l->compute, n);
+    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype,
+                    parts, l->compute, n);
 }
 
 static bool norm_check(tn_frame *f) {
@@ -442,12 +443,11 @@ static void norm_into(tn_frame *f, const tn_tensor *x, const bool *gone, int com
                      0,
                      0,
                      0,
-                     0,
-                     true};
+                     0};
     tni_lanes l;
     /* The plan reads elements mapped; a complex one counts as its magnitude. */
     tni_lanes_init(&l, x, gone, compute, TNI_LANES_MAGNITUDE);
-    l.map = w.map;
+    l.map = norm_map;
     l.p = r.p = order;
     r.finish = w.root;
     r.out[0] = to;

@@ -56,8 +56,7 @@ static void truth_run(tn_frame *f, tn_ints dim, const tni_reduction *op) {
                      0,
                      0,
                      0,
-                     0,
-                     false};
+                     0};
     tni_lanes l;
     bool none[TN_MAX_DIMS] = {false};
     /* Bytes in a row need no plan. */
