@@ -42,6 +42,8 @@ class SparseAdam(Optimizer):
             raise ValueError(
                 f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
             )
+        if any(p.is_complex() for g in self.param_groups for p in g["params"]):
+            raise ValueError("SparseAdam does not support complex parameters")
 
     def step(self, closure=None):
         """One step of all parameters that have a gradient, which has to be sparse.

@@ -69,6 +69,11 @@ def test_differentiable_sgd_without_momentum_keeps_no_state():
     assert o.state_dict()["state"] == {}
 
 
+def test_sparse_adam_refuses_complex_parameters():
+    with pytest.raises(ValueError, match="does not support complex"):
+        torch.optim.SparseAdam([torch.ones(2, dtype=torch.complex64)])
+
+
 def test_sizes_of_recurrent_modules_are_ints():
     with pytest.raises(TypeError, match="input_size should be of type int, got: str"):
         torch.nn.GRU("2", 3)
