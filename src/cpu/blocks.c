@@ -254,6 +254,13 @@ static void blocks_copy_one(const tni_blocks *d, char *const *at, int64_t rows, 
     double raw[TNI_TILE / sizeof(double)], tile[TNI_TILE / sizeof(double)];
     const char *x = at[1];
     const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
+    if (!from->chain.n && rows > 1 && from->row == from->bytes && to->col == to->bytes &&
+        (to->bytes == 4 || to->bytes == 8)) {
+        TNI_PATH(blocks_copy_turned_whole);
+        (to->bytes == 4 ? TNI_K(d->k, turn_f32) : TNI_K(d->k, turn_f64))(
+            at[0], to->row / to->bytes, x, from->col / to->bytes, cols, rows);
+        return;
+    }
     if (!from->chain.n) {
         /* A transposed copy goes through a tile: rows a power of two apart compete for the same
          * cache lines. */

@@ -31,6 +31,8 @@ enum { TNI_CV_ROUND = 2 << 20, TNI_CV_SLACK = 64, TNI_CV_WORK = 1 << 18, TNI_CV_
  * (z z_step + i i_step + z_first) / z_by of x's channel c, or 0 where that is no plane or no whole
  * number. In two dimensions an image is one plane.
  *
+ * If `last`, elements are pixels of all channels in what follows.
+ *
  * Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
  * 0 outside it. */
 typedef struct tni_cv_source {
@@ -41,13 +43,16 @@ typedef struct tni_cv_source {
     int64_t sh, sw, top, left, rows, cols;
     int64_t plane, channel, image; /* elements of a phase, of a channel, of an image, laid out */
     int64_t images;                /* per round */
+    int64_t together;              /* channels a task: side by side in x they are turned at once */
     bool f64, in_place;            /* in_place: x serves as it is */
+    bool last;                     /* channels innermost, in x and laid out: a pixel is a line */
+    int64_t phases;                /* last: those that are laid out */
     const tni_kernels *kernels;
     char *at;      /* the copy of this round, or x */
     int64_t first; /* image of the round */
 } tni_cv_source;
 
-/* The fields that t decides, of `dims` dimensions; images are its planes. */
+/* The fields that t decides, of `dims` dimensions; images are its planes. It is not `last`. */
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t, int dims);
 /* Steps and rounds of the layout, from sh, sw, top, left, rows, cols; false: too large. */
 TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images);
@@ -70,10 +75,13 @@ TNI_INLINE int64_t tni_cv_image_step(const tni_cv_source *s) {
     return s->in_place ? step / tni_cv_size(s) : s->image;
 }
 TNI_INLINE int64_t tni_cv_channel_step(const tni_cv_source *s) {
-    return s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;
+    return s->last ? 1 : s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;
+}
+TNI_INLINE int64_t tni_cv_pixel(const tni_cv_source *s) {
+    return !s->last ? 1 : s->in_place ? s->x_col / tni_cv_size(s) : s->channels;
 }
 TNI_INLINE int64_t tni_cv_pitch(const tni_cv_source *s) {
-    return s->in_place ? s->x_row / tni_cv_size(s) : s->cols;
+    return s->in_place ? s->x_row / tni_cv_size(s) : s->cols * tni_cv_pixel(s);
 }
 
 /* Hands out pieces of the call's scratch; with base NULL it only counts. */

@@ -20,6 +20,11 @@ TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t, int dims
     s->i_step = s->z_first = 0;
     s->x_row = t->stride[d - 2] * bytes;
     s->x_col = t->stride[d - 1] * bytes;
+    s->last = false;
+}
+
+static bool source_is_plain(const tni_cv_source *s) {
+    return s->dtype == TN_F32 || s->dtype == TN_F64;
 }
 
 /* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
@@ -37,34 +42,51 @@ TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images) {
     /* Without stride and padding x can be read in place, if its rows are of contiguous floats. The
      * other steps are whole elements, as all strides are. */
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
-                  s->cols == s->w && s->x_col == tni_cv_size(s) && s->kd == 1 && s->z_by == 1 &&
-                  s->z_first == 0 && (s->depths - 1) * s->z_step < s->d &&
-                  (s->dtype == TN_F32 || s->dtype == TN_F64);
+                  s->cols == s->w && (s->last || s->x_col == tni_cv_size(s)) && s->kd == 1 &&
+                  s->z_by == 1 && s->z_first == 0 && (s->depths - 1) * s->z_step < s->d &&
+                  source_is_plain(s);
+    /* A cache line of channels. */
+    s->together = s->x_channel == tni_cv_size(s) && s->x_col != s->x_channel && s->kd == 1 &&
+                          source_is_plain(s)
+                      ? 64 / tni_cv_size(s)
+                      : 1;
     return true;
 }
 
-/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others
+/* The places [begin, end) of n for which place * step + at lies in [0, size). */
+static void source_inside(int64_t at, int64_t step, int64_t size, int64_t n, int64_t *begin,
+                          int64_t *end) {
+    *begin = at < 0 ? (-at + step - 1) / step : 0;
+    *end = size > at ? (size - at + step - 1) / step : 0;
+    if (*end > n) *end = n;
+}
+
+/* Rows of one phase of n channels; only zeros were there. Plain rows go by the kernels, others
  * element by element. */
-static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, int64_t phase) {
-    /* Row r of the phase is row r sh + y0 of x; top to bottom: the rows for which that lies inside
-     * x. Columns likewise, begin to end. */
+static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, int64_t phase,
+                            int64_t n) {
+    /* Row r of the phase is row r sh + y0 of x, columns likewise. */
     const int64_t size = tni_cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
-    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0,
-                  top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
-    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0,
-            bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
-    if (end > s->cols) end = s->cols;
-    if (bottom > s->rows) bottom = s->rows;
+    int64_t begin, end, top, bottom;
+    source_inside(x0, s->sw, s->w, s->cols, &begin, &end);
+    source_inside(y0, s->sh, s->h, s->rows, &top, &bottom);
     if (begin >= end || top >= bottom) return;
     /* To the first element that is copied; around it the zeros stay. */
     from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
     to += (top * s->cols + begin) * size;
     /* Contiguous elements of the type go by the kernel, rows at once. */
-    if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
+    if (s->sw == 1 && s->x_col == size && source_is_plain(s)) {
         TNI_PATH(conv_source_rows);
         const int64_t step = s->sh * s->x_row / size;
         (s->f64 ? TNI_K(s->kernels, conv_rows_f64) : TNI_K(s->kernels, conv_rows_f32))(
             to, s->cols, from, step, bottom - top, end - begin);
+        return;
+    }
+    if (s->together > 1) {
+        TNI_PATH(conv_source_turned);
+        for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
+            (s->f64 ? TNI_K(s->kernels, turn_f64) : TNI_K(s->kernels, turn_f32))(
+                to, s->channel, from, s->sw * s->x_col / size, end - begin, n);
         return;
     }
     TNI_PATH(conv_source_elements);
@@ -72,18 +94,42 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
         tni_lanes_load(to, s->f64 ? TN_F64 : TN_F32, from, s->sw * s->x_col, s->dtype, end - begin);
 }
 
+/* Row i of a round that is `last`, of pixels. */
+static void source_last_task(void *arg, int64_t i) {
+    const tni_cv_source *s = (const tni_cv_source *)arg;
+    const int64_t rows = s->phases * s->rows, image = i / rows, phase = i % rows / s->rows,
+                  y = i % s->rows * s->sh + phase / s->sw - s->top, x0 = phase % s->sw - s->left,
+                  pixel = s->channels * tni_cv_size(s);
+    const char *from = s->x + (s->first + image) * s->x_image + y * s->x_row + x0 * s->x_col;
+    char *to = s->at + image * s->image * tni_cv_size(s) + i % rows * s->cols * pixel;
+    int64_t begin, end;
+    TNI_PATH(conv_source_last);
+    source_inside(x0, s->sw, s->w, s->cols, &begin, &end);
+    if (y < 0 || y >= s->h || begin > end) begin = end = s->cols;
+    memset(to, 0, (size_t)(begin * pixel));
+    for (int64_t q = begin; q < end; q++)
+        memcpy(to + q * pixel, from + q * s->sw * s->x_col, (size_t)pixel);
+    memset(to + end * pixel, 0, (size_t)((s->cols - end) * pixel));
+}
+
+static int64_t source_tasks(const tni_cv_source *s) {
+    return (s->channels + s->together - 1) / s->together;
+}
 static void cv_source_task(void *arg, int64_t i) {
     const tni_cv_source *s = (const tni_cv_source *)arg;
-    /* Task i: channel ch of an image of the round, plane z / z_by of x's channel ch / kd. */
-    const int64_t image = i / s->channels, ch = i % s->channels, at = s->first + image,
+    /* Task i: n channels from ch on of an image of the round, plane z / z_by of x's channel
+     * ch / kd. */
+    const int64_t tasks = source_tasks(s), image = i / tasks, ch = i % tasks * s->together,
+                  left = s->channels - ch, n = left < s->together ? left : s->together,
+                  at = s->first + image,
                   z = at % s->depths * s->z_step + ch % s->kd * s->i_step + s->z_first;
     const char *from = s->x + at / s->depths * s->x_image + ch / s->kd * s->x_channel;
     char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
-    memset(to, 0, (size_t)(s->channel * tni_cv_size(s)));
+    memset(to, 0, (size_t)(n * s->channel * tni_cv_size(s)));
     if (z < 0 || z % s->z_by != 0 || z / s->z_by >= s->d) return;
     from += z / s->z_by * s->x_plane;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
-        cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase);
+        cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase, n);
 }
 
 TN_PRIV int64_t tni_cv_source_count(const tni_cv_source *s, int64_t first, int64_t images) {
@@ -106,7 +152,10 @@ TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first,
     s->kernels = c->kernels;
     /* Behind the last image kernels may read, but use nothing. */
     memset(s->at + n * s->image * tni_cv_size(s), 0, (size_t)(TNI_CV_SLACK * tni_cv_size(s)));
-    tni_parallel(c, n * s->channels, cv_source_task, s);
+    if (s->last)
+        tni_parallel(c, n * s->phases * s->rows, source_last_task, s);
+    else
+        tni_parallel(c, n * source_tasks(s), cv_source_task, s);
 }
 TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
     return s->in_place ? 0 : s->images * s->image + TNI_CV_SLACK;
@@ -122,6 +171,8 @@ TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n) {
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
     s->sh = v->sh;
     s->sw = v->sw;
+    /* A single tap reads the first. */
+    s->phases = v->kh * v->kw == 1 ? 1 : v->sh * v->sw;
     s->top = v->ph;
     s->left = v->pw;
     /* Taps along the depth are channels. */
@@ -149,8 +200,9 @@ TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *
                 /* Tap (i, j) reads (y, x) of each window: phase (y mod sh, x mod sw), shifted by
                  * the quotients. */
                 const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
-                *offset++ = c * tni_cv_channel_step(s) + phase * s->plane +
-                            y / v->sh * tni_cv_pitch(s) + x / v->sw;
+                *offset++ = c * tni_cv_channel_step(s) +
+                            (phase * s->plane + x / v->sw) * tni_cv_pixel(s) +
+                            y / v->sh * tni_cv_pitch(s);
             }
 }
 

@@ -34,7 +34,7 @@ typedef struct mm_job {
 enum { MM_FEW = 16, MM_FEW_WORK = 64 };
 static bool mm_is_few(const tni_gemm *g) {
     return g->m * g->n <= MM_FEW && g->k <= MM_FEW_WORK && g->m * g->n * g->k <= MM_FEW_WORK &&
-           !g->panel;
+           !g->panel && !g->start;
 }
 static void mm_few(const mm_job *j, const tni_gemm *whole) {
     const int64_t m = whole->m, n = whole->n;
@@ -63,8 +63,9 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
     g.a = (const char *)g.a + down * j->bytes;
     g.b = (const char *)g.b + k * g.b_col * j->bytes;
     g.c = (char *)g.c + (i * g.c_row + k * g.c_col) * j->bytes;
+    if (g.start) g.start = (const char *)g.start + k * j->bytes;
     /* From the smallest shape to the largest: one element, a few, a row, tiles. */
-    if (g.m == 1 && g.n == 1) {
+    if (g.m == 1 && g.n == 1 && !g.start) {
         TNI_PATH(gemm_dot);
         j->dot(&g);
         return;
@@ -73,7 +74,8 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
         mm_few(j, &g);
         return;
     }
-    if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
+    if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel &&
+        !g.start) {
         /* The row kernels take multiples of 16 columns; tiles make the rest below. */
         g.n &= ~(int64_t)15;
         if (g.b_col == 1)
@@ -217,7 +219,7 @@ static void mm_real(tn_context *context, const tni_matmul_plan *p, mm_job *j, bo
         mm_few(j, g);
         return;
     }
-    if (g->n == 1 && g->m > 1) mm_turn(p, j);
+    if (g->n == 1 && g->m > 1 && !g->start) mm_turn(p, j);
     /* The turn comes before the cut, which looks at the shape. */
     mm_cut(j);
     if (j->group > 1 && p->batches > 1) TNI_PATH(gemm_groups);
@@ -257,6 +259,7 @@ static tni_gemm mm_gemm_of(const tni_matmul_plan *p, const void *a, const void *
     g.panel = 0;
     g.alpha = alpha;
     g.add = add;
+    g.start = NULL;
     return g;
 }
 
@@ -378,6 +381,16 @@ static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gem
         v.back = true;
         mm_convert_run(context, &v);
     }
+}
+
+TN_PRIV void tni_matmul_from(tn_context *context, const tni_matmul_plan *p, int dtype,
+                             const void *a, const void *b, void *c, const void *start) {
+    mm_job j;
+    j.g = mm_gemm_of(p, a, b, c, 1, false);
+    j.g.start = start;
+    j.width = 1;
+    j.c_batch = p->m * p->n;
+    mm_real(context, p, &j, dtype == TN_F64, NULL);
 }
 
 /* c = [c +] alpha * a * b */

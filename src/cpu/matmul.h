@@ -23,6 +23,9 @@ enum { TNI_MATMUL_WORK = 1 << 18 };
 /* c = [c +] alpha * a * b of integers, which wrap */
 TN_PRIV void tni_matmul_integers(tn_context *context, const tni_matmul_plan *p, const tni_gemm *g,
                                  int dtype);
+/* c = a * b of f32 or f64. start: n numbers where the chains of columns begin, NULL: zeros. */
+TN_PRIV void tni_matmul_from(tn_context *context, const tni_matmul_plan *p, int dtype,
+                             const void *a, const void *b, void *c, const void *start);
 /* c = [c +] alpha * a * b */
 TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int dtype, const void *a,
                             const void *b, void *c, double alpha, bool add, void *scratch);

@@ -71,6 +71,7 @@ static void block_real(const tni_planes *c, int pc, const tni_planes *a, int pa,
                        const tni_planes *b, int pb, int how_b, double alpha, bool add) {
     const bool ta = how_a != TNI_AS_IS, tb = how_b != TNI_AS_IS;
     block_job j;
+    j.g.start = NULL;
     j.g.m = c->n;
     j.g.n = c->m;
     j.g.k = ta ? a->m : a->n;

@@ -23,6 +23,7 @@ typedef struct tni_conv {
     const void *bias; /* NULL: zeros */
     void *c;
     int64_t c_image, c_row, c_line, c_col;
+    int64_t pixel; /* conv_depth: step of the source from pixel to pixel */
 } tni_conv;
 
 /* w (k, n) += sum over pixels of source (pixel; offset[k]) grad (pixel, n), the gradient of
@@ -45,6 +46,9 @@ typedef struct tni_conv_weight {
     K(void, conv_##S, (const tni_conv *v))                                                       \
     /* For small m and k <= TNI_K_BLOCK; reads up to 4 vectors beyond a row of the source. */    \
     K(void, conv_direct_##S, (const tni_conv *v))                                                \
+    /* m channels side by side, each by weights of its own: a is (k, m), k <= TNI_K_BLOCK, m a   \
+     * vector or more. */                                                                        \
+    K(void, conv_depth_##S, (const tni_conv *v))                                                 \
     /* Rows of n elements from one place to another, steps in elements. */                       \
     K(void, conv_rows_##S,                                                                       \
       (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n)) \

@@ -18,7 +18,13 @@
 #define gemm_column_major_f64_avx512 gemm_column_major_f64_avx2
 #define gemm_row_f32_avx512 gemm_row_f32_avx2
 #define gemm_row_f64_avx512 gemm_row_f64_avx2
+#define turn_f32_avx512 turn_f32_avx2
+#define turn_f64_avx512 turn_f64_avx2
 #define conv_direct_f32_avx512 conv_direct_f32_avx2
+#define conv_depth_f32_avx512 conv_depth_f32_avx2
+#define conv_depth_f64_avx512 conv_depth_f64_avx2
+#define resample_pixel_f32_avx512 resample_pixel_f32_avx2
+#define resample_pixel_f64_avx512 resample_pixel_f64_avx2
 #define conv_rows_f32_avx512 conv_rows_f32_avx2
 #define conv_weight_one_f32_avx512 conv_weight_one_f32_avx2
 #define conv_f64_avx512 conv_f64_avx2

@@ -93,13 +93,18 @@ static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_
 static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k,
                                 const T *panel, const TNI_FNT(conv_piece) * piece, int pieces,
                                 bool whole) {
-    static const T zeros[GEMM_ROWS] = {0};
-    T tile[GEMM_ROWS * GEMM_COLS], *c = (T *)v->c;
+    static const T zeros[W] = {0};
+    T tile[GEMM_ROWS * GEMM_COLS], start[GEMM_ROWS * W], *c = (T *)v->c;
+    const bool biased = k == 0 && v->bias;
+    q->start = biased ? start : zeros;
+    q->start_row = biased ? W : 0;
+    q->start_next = 0;
     const T *a = (const T *)v->a + k;
     for (int64_t i = 0, h; i < v->m; i += h, a += h * v->k, c += h * v->c_row) {
         const TNI_FNT(gemm_tile) run = TNI_FNT(gemm_pick)(v->m - i, &h);
         /* the bias begins the chains of the first block */
-        q->start = k == 0 && v->bias ? (const T *)v->bias + i : zeros;
+        for (int64_t r = 0; r < h && biased; r++)
+            V_ST(start + r * W, V_SET(((const T *)v->bias)[i + r]));
         if (whole) {
             TNI_KERNEL_PATH(conv_store_whole);
             run(q, a, panel, c + piece[0].c, v->c_row, k > 0);
@@ -204,6 +209,42 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                 for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
             }
         }
+}
+#endif
+
+#if TNI_ISA != 2
+/* Whole lines, as conv_direct: a vector of channels of four pixels at a time. Beyond the end of a
+ * line its last pixel is computed again, and the last vector of channels may overlap. */
+static void TNI_FNT(conv_depth)(const tni_conv *v) {
+    const T *bias = (const T *)v->bias;
+    for (int64_t i = v->first; i < v->first + v->count; i += 4) {
+        const int64_t x = i % v->width, line = i / v->width, left = v->width - 1 - x;
+        const int64_t one = left < 1 ? left : 1, two = left < 2 ? left : 2,
+                      three = left < 3 ? left : 3;
+        const T *from = (const T *)v->source + line / v->height * v->image_step +
+                        line % v->height * v->pitch + x * v->pixel;
+        T *to = (T *)v->c + line / v->height * v->c_image + line % v->height * v->c_line +
+                x * v->c_col;
+        for (int64_t m = 0; m < v->m; m += W) {
+            const int64_t at = m + W <= v->m ? m : v->m - W;
+            const T *a = (const T *)v->a + at;
+            T *c = to + at;
+            V p = bias ? V_LD(bias + at) : V_ZERO(), q = p, r = p, s = p;
+            for (int64_t k = 0; k < v->k; k++, a += v->m) {
+                const T *b = from + v->offset[k] + at;
+                const V w = V_LD(a);
+                p = V_FMA(w, V_LD(b), p);
+                q = V_FMA(w, V_LD(b + one * v->pixel), q);
+                r = V_FMA(w, V_LD(b + two * v->pixel), r);
+                s = V_FMA(w, V_LD(b + three * v->pixel), s);
+            }
+            V_ST(c, p);
+            V_ST(c + one * v->c_col, q);
+            V_ST(c + two * v->c_col, r);
+            V_ST(c + three * v->c_col, s);
+        }
+        if (left < 3) i += left - 3; /* the next line begins */
+    }
 }
 #endif
 

@@ -20,7 +20,7 @@
 #define GEMM_FULL TNI_FNT(gemm_tile8)
 #endif
 
-#define GEMM_START(r) V s##r = V_SET(q->start[r]), t##r = s##r;
+#define GEMM_START(r) V s##r = V_LD(start), t##r = V_LD(start + next); start += start_row;
 #define GEMM_STEP(r)                                    \
     x = V_SET(*(const T *)(const void *)(GEMM_AT_##r)); \
     s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
@@ -58,7 +58,8 @@
         const ptrdiff_t row = q->a_row, col = q->a_col;                                           \
         const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                 \
                    *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                      \
-        const int64_t b_row = q->b_row;                                                           \
+        const int64_t b_row = q->b_row, start_row = q->start_row, next = q->start_next;           \
+        const T *start = q->start;                                                                \
         uintptr_t soon = q->soon;                                                                 \
         int64_t left = q->lines;                                                                  \
         V x, y, z;                                                                                \

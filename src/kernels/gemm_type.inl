@@ -13,14 +13,16 @@
 #endif
 
 /* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin
- * at start[r]. Beside the chains low tiles ask for a line of memory from `soon` on for each k:
- * `line` bytes further each time, and `jump` bytes after `lines` lines. */
+ * at two vectors, start + r start_row and start_next behind it. Beside the chains low tiles ask
+ * for a line of memory from `soon` on for each k: `line` bytes further each time, and `jump` bytes
+ * after `lines` lines. */
 typedef struct TNI_FNT(gemm_tiles) {
     ptrdiff_t a_row, a_col;
     int64_t b_row, k;
     uintptr_t soon, line, jump;
     int64_t lines;
     const T *start;
+    int64_t start_row, start_next;
     T alpha;
 } TNI_FNT(gemm_tiles);
 
@@ -159,6 +161,22 @@ static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *from, int64_t lane,
     }
 }
 
+#if TNI_ISA != 2
+/* Squares, then what they leave of each lane, and of all lanes. */
+static void TNI_FNT(turn)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t n,
+                          int64_t depth) {
+    T *t = (T *)to;
+    const T *f = (const T *)from;
+    const int64_t whole = depth / GEMM_SIDE * GEMM_SIDE, lanes = n / GEMM_SIDE * GEMM_SIDE;
+    if (whole > 0 && lanes > 0) TNI_KERNEL_PATH(turn_squares);
+    for (int64_t i = 0; i < lanes; i += GEMM_SIDE)
+        TNI_FNT(gemm_turn)(t + i, to_step, f + i * from_step, from_step, whole);
+    for (int64_t i = 0; i < n; i++, f += from_step)
+        for (int64_t k = i < lanes ? whole : 0; k < depth; k++)
+            memcpy(t + k * to_step + i, f + k, sizeof(T));
+}
+#endif
+
 #define GEMM_SOME 64 /* numbers of a lane that are turned at a time where lanes are missing */
 /* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case);
  * lanes beyond n are 0 */
@@ -188,6 +206,14 @@ static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64
     }
 }
 
+#endif
+#if TNI_ISA == 0
+static void TNI_FNT(turn)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t n,
+                          int64_t depth) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < depth; k++)
+            memcpy((T *)to + k * to_step + i, (const T *)from + i * from_step + k, sizeof(T));
+}
 #endif
 /* to[k][width], k < depth: n lanes `lane` apart, rows `row` apart in from; lanes beyond n are 0 */
 static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
@@ -262,16 +288,17 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * 
  * are read once: while a panel of them is multiplied, the next one comes from memory, which sets
  * the speed where there are few rows. */
 static void TNI_FNT(gemm)(const tni_gemm *g) {
-    static const T zeros[GEMM_ROWS] = {0};
+    static const T zeros[GEMM_COLS] = {0};
     enum { LINE = 64 }; /* bytes */
-    T panel[TNI_K_BLOCK * GEMM_COLS];
+    T panel[TNI_K_BLOCK * GEMM_COLS], start[GEMM_COLS];
     TNI_FNT(gemm_tiles) q;
     const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
     q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
     const uintptr_t lane = (uintptr_t)g->b_col * sizeof(T);
     q.alpha = (T)g->alpha;
-    q.start = zeros;
+    q.start_row = 0;
+    q.start_next = W;
     TNI_FNT(gemm_alone)(&q);
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
         const uintptr_t at = (uintptr_t)g->b + (uintptr_t)(k * g->b_row) * sizeof(T);
@@ -294,6 +321,13 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
             if (packed) {
                 TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k);
                 b = panel;
+            }
+            q.start = zeros;
+            if (g->start && k == 0) {
+                TNI_KERNEL_PATH(gemm_start);
+                for (int64_t i = 0; i < GEMM_COLS; i++)
+                    start[i] = i < n ? ((const T *)g->start)[j + i] : 0;
+                q.start = start;
             }
             q.b_row = packed ? GEMM_COLS : g->b_row;
             q.soon = at + (uintptr_t)(g->n - j > GEMM_COLS ? j + GEMM_COLS : j) * lane;

@@ -17,9 +17,20 @@ typedef struct tni_pool_row {
  * TNI_POOL_CHAINS, then folded by halves. */
 enum { TNI_POOL_CHAINS = 16 };
 
+/* resample_pixel: n channels, a vector or more, of a pixel: the sum of ny nx pixels that begin at
+ * `offset` (tap of x, then of y), over y times wy, then over x times wx; nothing is fused. */
+typedef struct tni_pool_pixel {
+    const int64_t *offset;
+    const void *wy, *wx;
+    int ny, nx;
+    int64_t n;
+} tni_pool_pixel;
+
 #define TNI_KERNELS_POOL(K)                                                                     \
     K(void, pool_mean_f32, (void *to, const void *from, int64_t n))                             \
     K(void, pool_mean_f64, (void *to, const void *from, int64_t n))                             \
+    K(void, resample_pixel_f32, (void *to, const void *from, const tni_pool_pixel *p))          \
+    K(void, resample_pixel_f64, (void *to, const void *from, const tni_pool_pixel *p))          \
     K(void, max_pool_row_f32, (void *to, void *index, const void *from, const tni_pool_row *r)) \
     K(void, max_pool_row_f64, (void *to, void *index, const void *from, const tni_pool_row *r))
 

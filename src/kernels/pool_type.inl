@@ -165,3 +165,24 @@ POOL_MEAN(f64, double)
 #undef POOL_EACH
 #undef POOL_UNROLLED
 #endif
+
+#if TNI_ISA != 2
+static void TNI_FNT(resample_pixel)(void *to, const void *from, const tni_pool_pixel *p) {
+    const T *wy = (const T *)p->wy, *wx = (const T *)p->wx;
+    for (int64_t i = 0; i < p->n; i += W) {
+        const int64_t at = i + W <= p->n ? i : p->n - W; /* the last vector may overlap */
+        const T *x = (const T *)from + at;
+        const int64_t *offset = p->offset;
+        V sum = V_ZERO();
+        for (int k = 0; k < p->nx; k++) {
+            V line = V_MUL(V_LD(x + *offset), V_SET(*wy));
+            offset++;
+            for (int l = 1; l < p->ny; l++, offset++)
+                line = V_ADD(line, V_MUL(V_LD(x + *offset), V_SET(wy[l])));
+            line = V_MUL(line, V_SET(wx[k]));
+            sum = k ? V_ADD(sum, line) : line;
+        }
+        V_ST((T *)to + at, sum);
+    }
+}
+#endif

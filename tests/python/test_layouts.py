@@ -204,6 +204,59 @@ def test_pools_of_channels_last_images_have_the_bits_of_others(name, dtype, chan
         assert out.is_contiguous() and torch.equal(out.nan_to_num(), rows.nan_to_num())
 
 
+# Sizes of images and weights, then options.
+CONVOLUTIONS = {
+    "pixels": ((2, 16, 9, 10), (24, 16, 1, 1), {}),
+    "pixels, more channels than a block": ((3, 400, 5, 6), (33, 400, 1, 1), {}),
+    "every second pixel": ((2, 16, 9, 10), (24, 16, 1, 1), {"stride": (2, 3)}),
+    "pixels in a frame": ((2, 16, 9, 10), (24, 16, 1, 1), {"padding": (2, 1), "stride": (3, 2)}),
+    "pixels of groups": ((2, 16, 9, 10), (24, 4, 1, 1), {"groups": 4}),
+    "channels apart": ((2, 35, 11, 13), (35, 1, 3, 3), {"padding": 1, "groups": 35}),
+    "channels apart, strides": (
+        (2, 20, 11, 13), (20, 1, 2, 2), {"stride": 3, "dilation": 2, "padding": 1, "groups": 20}),
+    "channels apart, without a frame": ((1, 17, 5, 6), (17, 1, 2, 2), {"groups": 17}),
+    "channels apart, large kernel": ((1, 16, 20, 21), (16, 1, 20, 20), {"groups": 16}),
+    "few channels apart": ((2, 5, 11, 13), (5, 1, 3, 3), {"padding": 1, "groups": 5}),
+    "windows": ((2, 44, 9, 10), (13, 44, 3, 3), {"padding": 2, "dilation": 2}),
+    "windows, strides": ((2, 3, 30, 31), (16, 3, 7, 7), {"padding": 3, "stride": 2}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_of_channels_last_images_have_the_bits_of_others(name, dtype, bias):
+    image, kernel, options = CONVOLUTIONS[name]
+    x, w = torch.randn(*image).to(dtype), torch.randn(*kernel).to(dtype)
+    b = torch.randn(kernel[0]).to(dtype) if bias else None
+    made = {}
+    for last in (False, True):
+        leaves = [t.clone().requires_grad_() for t in (x, w)]
+        if last:
+            leaves[0] = x.to(memory_format=torch.channels_last).requires_grad_()
+        y = torch.nn.functional.conv2d(*leaves, b, **options)
+        made[last] = [y, *torch.autograd.grad(y, leaves, y)]
+    for t in made[True][:2]:
+        assert t.is_contiguous(memory_format=torch.channels_last) and not t.is_contiguous()
+    for one, other in zip(made[True], made[False], strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+@pytest.mark.parametrize("channels", [3, 16, 37])
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic", "area", "antialias"])
+def test_resized_channels_last_images_have_the_bits_of_others(mode, channels, dtype):
+    x = torch.randn(2, channels, 6, 7).to(dtype)
+    options = {"mode": mode} if mode != "antialias" else {"mode": "bilinear", "antialias": True}
+    for size in ((11, 15), (4, 5), (6, 7)):
+        rows = torch.nn.functional.interpolate(x, size, **options)
+        last = torch.nn.functional.interpolate(
+            x.to(memory_format=torch.channels_last), size, **options
+        )
+        assert last.is_contiguous(memory_format=torch.channels_last) and not last.is_contiguous()
+        assert torch.equal(last, rows)
+
+
 def test_states_of_optimizers_lie_as_parameters_and_momentum_as_the_gradient():
     p = torch.nn.Parameter(images())
     for optimizer, key in ((torch.optim.Adam, "exp_avg"), (torch.optim.Adagrad, "sum")):

@@ -7,6 +7,7 @@
  * cache; threads share the tiles of such a round. */
 #include "../../api/ops/shape.h"
 #include "conv.h"
+#include "../../cpu/matmul.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/layers.h"
 #include "../../api/ops/reduction.h"
@@ -37,11 +38,16 @@ static void cv_task(void *arg, int64_t i) {
     j->run(&v);
 }
 
+/* How a convolution is computed: tiles of kernels/conv.h, their direct form, or one that keeps
+ * channels innermost: one product of pixels and weights, or a kernel of each channel's own. */
+enum { CV_TILES, CV_DIRECT, CV_PRODUCT, CV_DEPTH };
+
 /* Few rows are not worth packing the source for: they read it in place. */
 static bool cv_is_direct(int64_t m, int64_t k) { return m <= 2 && k <= TNI_K_BLOCK; }
 
-static void cv_run(cv_job *j, bool direct) {
+static void cv_run(cv_job *j, int how) {
     const tni_kernels *k = j->context->kernels;
+    const bool direct = how != CV_TILES;
     /* unit: what a chunk is a multiple of, a row of the image or the width of a tile. */
     const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
     int64_t tasks = work / TNI_CV_WORK < TNI_CV_TASKS ? work / TNI_CV_WORK : (int64_t)TNI_CV_TASKS;
@@ -50,7 +56,9 @@ static void cv_run(cv_job *j, bool direct) {
     j->v.reach = 0;
     for (int64_t i = 0; i < j->v.k; i++)
         if (j->v.offset[i] > j->v.reach) j->v.reach = j->v.offset[i];
-    if (direct)
+    if (how == CV_DEPTH)
+        j->run = j->size == 8 ? TNI_K(k, conv_depth_f64) : TNI_K(k, conv_depth_f32);
+    else if (direct)
         j->run = j->size == 8 ? TNI_K(k, conv_direct_f64) : TNI_K(k, conv_direct_f32);
     else
         j->run = j->size == 8 ? TNI_K(k, conv_f64) : TNI_K(k, conv_f32);
@@ -65,7 +73,9 @@ static void cv_run(cv_job *j, bool direct) {
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
     if (j->chunk > 1024 && !direct) j->chunk = 1024;
     j->chunks = (j->pixels + j->chunk - 1) / j->chunk;
-    if (direct)
+    if (how == CV_DEPTH)
+        TNI_PATH(conv_depth);
+    else if (direct)
         TNI_PATH(conv_direct);
     else
         TNI_PATH(conv_tiles);
@@ -79,17 +89,18 @@ static void cv_run(cv_job *j, bool direct) {
 static bool cv_is_plain(const tn_tensor *t) {
     return (t->flags & TNI_CONTIGUOUS) && (t->dtype == TN_F32 || t->dtype == TN_F64);
 }
-static const void *cv_plain(const tn_tensor *t, void *room) {
-    const int64_t bytes = tni_dtype_size(t), size = t->dtype == TN_F64 ? 8 : 4,
-                  n = t->ndim ? t->size[t->ndim - 1] : 1;
-    char *to = (char *)room;
+static const void *cv_plain(tn_frame *f, const tn_tensor *t, void *room) {
+    int64_t stride[TN_MAX_DIMS];
+    tni_storage storage;
+    tn_tensor to;
     if (cv_is_plain(t)) return tni_bytes_at(t);
-    /* Row by row of the last dimension, in row-major order. */
-    for (int64_t i = 0; n > 0 && i < t->numel / n; i++, to += n * size) {
-        const int64_t at = tni_offset_of(t->ndim - 1, t->size, t->stride, i);
-        tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes,
-                       (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes, t->dtype, n);
-    }
+    memset(&storage, 0, sizeof storage);
+    storage.data = room;
+    tni_row_major(t->ndim, t->size, stride);
+    tni_stack_view(&to, t, t->ndim, t->size, stride, 0);
+    to.dtype = t->dtype == TN_F64 ? TN_F64 : TN_F32;
+    to.storage = &storage;
+    tni_copy_elements(f->block, &to, t);
     return room;
 }
 
@@ -118,6 +129,69 @@ static void cv_planes(cv_job *j, int64_t channels, int64_t depth, int64_t pixels
     j->v.c_row = apart ? pixels : depth * pixels;
 }
 
+/* --- channels-last ---------------------------------------------------------------------------- */
+
+/* A result lies channels-last if one of both factors does. */
+static const tn_tensor *cv_like(const tn_frame *f) {
+    return f->in[tni_like_channels_last(f->in[1]) ? 1 : 0];
+}
+
+/* Plain images whose channels are innermost, and remain so in a result of `rows` channels. */
+static int cv_how(const tn_frame *f, const tni_cv_shape *s, int64_t rows, int64_t k) {
+    const tn_tensor *x = f->in[0];
+    const bool last = x->ndim == 4 && x->stride[1] == 1 &&
+                      (x->dtype == TN_F32 || x->dtype == TN_F64) &&
+                      tni_like_channels_last(cv_like(f));
+    if (last && s->kh * s->kw == 1 && s->groups == 1 && rows > 2 && k > 0) return CV_PRODUCT;
+    /* The kernel wants a vector of channels. */
+    if (last && s->cg == 1 && s->og == 1 && s->groups >= 16 && k <= TNI_K_BLOCK) return CV_DEPTH;
+    return cv_is_direct(rows, k) ? CV_DIRECT : CV_TILES;
+}
+static bool cv_is_last(int how) { return how >= CV_PRODUCT; }
+
+static void cv_source_for(tni_cv_source *s, int how) {
+    /* The direct kernel reads beyond a row of the source, which x itself does not allow; a product
+     * reads an image as one run of pixels. */
+    if (how == CV_DIRECT || (how == CV_PRODUCT && s->x_row != s->w * s->x_col)) s->in_place = false;
+}
+
+/* The kernel takes all channels at once; lines and images of the result are `width` and `pixels`
+ * pixels. */
+static void cv_depth_job(cv_job *j, const tni_cv_source *p, int64_t channels, int64_t width,
+                         int64_t pixels) {
+    j->groups = 1;
+    j->v.m = channels;
+    j->v.pixel = tni_cv_pixel(p);
+    j->v.c_image = pixels * channels;
+    j->v.c_line = width * channels;
+    j->v.c_col = channels;
+}
+
+/* n images of the round times weight w: pixels (n, h w, k) by (k, rows), to c (n, h w, rows). */
+static void cv_product(cv_job *j, const tni_cv_source *p, int64_t n, const tn_tensor *w,
+                       bool back) {
+    tni_matmul_plan m;
+    m.m = j->v.height * j->v.width;
+    m.k = j->v.k;
+    m.n = j->v.m;
+    m.a_row = tni_cv_pixel(p);
+    m.a_col = 1;
+    m.b_row = w->stride[back ? 0 : 1];
+    m.b_col = w->stride[back ? 1 : 0];
+    m.nbatch = 1;
+    m.size[0] = m.batches = n;
+    m.a_batch[0] = tni_cv_image_step(p);
+    m.b_batch[0] = 0;
+    /* Images that follow each other are one. */
+    if (m.a_batch[0] == m.m * m.a_row) {
+        m.m *= n;
+        m.nbatch = 0;
+        m.batches = 1;
+    }
+    TNI_PATH(conv_product);
+    tni_matmul_from(j->context, &m, w->dtype, j->v.source, tni_bytes_at(w), j->v.c, j->v.bias);
+}
+
 /* --- conv2d ----------------------------------------------------------------------------------- */
 
 /* What a call lays out in its scratch: offsets of taps, weight and bias where they are not plain,
@@ -125,27 +199,26 @@ static void cv_planes(cv_job *j, int64_t channels, int64_t depth, int64_t pixels
 typedef struct cv_forward {
     tni_cv_source source;
     int64_t *offset;
-    void *weight, *bias, *copy, *result;
+    void *weight, *bias, *copy, *result, *turned;
+    int how;
 } cv_forward;
 
 static bool cv_forward_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
     tni_cv_source_tensor(&p->source, f->in[0], s->dims);
+    p->how = cv_how(f, s, s->og, s->taps);
+    p->source.last = cv_is_last(p->how);
     if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
-    /* The direct kernel reads beyond a row of the source, which x itself does not allow. */
-    if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
+    cv_source_for(&p->source, p->how);
     p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
-    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->weight =
+        tni_cv_take(r, cv_is_plain(f->in[1]) || p->how == CV_PRODUCT ? 0 : f->in[1]->numel, size);
+    p->turned = tni_cv_take(r, p->how == CV_DEPTH ? f->in[1]->numel : 0, size);
     p->bias = tni_cv_take(r, f->in[2] && !cv_is_plain(f->in[2]) ? s->o : 0, size);
     p->copy = tni_cv_take(r, tni_cv_source_room(&p->source), size);
     p->result = tni_cv_take(r, half ? p->source.images * s->o : 0, s->oh * s->ow * size);
     return r->fits;
-}
-
-/* A result lies channels-last if one of both factors does. */
-static const tn_tensor *cv_like(const tn_frame *f) {
-    return f->in[tni_like_channels_last(f->in[1]) ? 1 : 0];
 }
 
 TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s) {
@@ -158,11 +231,13 @@ TN_PRIV bool tni_cv_forward_check(tn_frame *f, const tni_cv_shape *s) {
     if (bias && (bias->ndim != 1 || bias->size[0] != s->o))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s->o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
+    p.how = CV_TILES;
     /* With no base the room only counts: so check asks for what run will take. */
     if (!tni_cv_is_plain(f->in[0])) cv_forward_lay(f, s, &p, &r);
     return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->o * s->od * s->oh * s->ow)
                                       : tni_cv_ask(f, &r)) &&
-           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size, cv_like(f), false);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size, cv_like(f),
+                               cv_is_last(p.how));
 }
 
 /* a (og, taps) is weight as it is; c (image, og, pixels) the output. All of a group, which cv_task
@@ -173,8 +248,8 @@ static void cv_forward_job(tn_frame *f, const tni_cv_shape *s, const cv_forward 
     j->groups = s->groups;
     j->v.m = s->og;
     j->v.k = s->taps;
-    j->v.a = cv_plain(f->in[1], p->weight);
-    j->v.bias = f->in[2] ? cv_plain(f->in[2], p->bias) : NULL;
+    if (p->how != CV_PRODUCT) j->v.a = cv_plain(f, f->in[1], p->weight);
+    j->v.bias = f->in[2] ? cv_plain(f, f->in[2], p->bias) : NULL;
     j->v.offset = p->offset;
     j->v.image_step = tni_cv_image_step(&p->source);
     /* Steps from group to group, then within the output, in elements. */
@@ -183,6 +258,11 @@ static void cv_forward_job(tn_frame *f, const tni_cv_shape *s, const cv_forward 
     j->source_group = s->cg * s->kd * tni_cv_channel_step(&p->source);
     j->v.c_line = s->ow;
     j->v.c_col = 1;
+    if (p->how != CV_DEPTH) return;
+    (j->size == 8 ? TNI_K(j->context->kernels, turn_f64) : TNI_K(j->context->kernels, turn_f32))(
+        p->turned, s->o, j->v.a, s->taps, s->o, s->taps);
+    j->v.a = p->turned;
+    cv_depth_job(j, &p->source, s->o, s->ow, s->oh * s->ow);
 }
 
 TN_PRIV void tni_cv_forward_run(tn_frame *f, const tni_cv_shape *s) {
@@ -206,8 +286,8 @@ TN_PRIV void tni_cv_forward_run(tn_frame *f, const tni_cv_shape *s) {
                    (first / s->od * s->o * s->od + first % s->od) * pixels * bytes;
         n = tni_cv_source_count(&p.source, first, s->n * s->od);
         tni_cv_source_round(context, &p.source, first, n, p.copy);
-        cv_planes(&j, s->o, s->od, pixels, half);
-        j.c_group = s->og * j.v.c_row;
+        if (!p.source.last) cv_planes(&j, s->o, s->od, pixels, half);
+        j.c_group = p.source.last ? 0 : s->og * j.v.c_row;
         j.v.height = s->oh;
         j.v.width = s->ow;
         j.v.pitch = tni_cv_pitch(&p.source);
@@ -215,7 +295,10 @@ TN_PRIV void tni_cv_forward_run(tn_frame *f, const tni_cv_shape *s) {
         j.v.source_end = tni_cv_source_end(&p.source, n);
         j.v.c = half ? (char *)p.result : to;
         j.pixels = n * pixels;
-        cv_run(&j, cv_is_direct(s->og, s->taps));
+        if (p.how == CV_PRODUCT)
+            cv_product(&j, &p.source, n, f->in[1], false);
+        else
+            cv_run(&j, p.how);
         /* Results in float are rounded to the dtype row by row. */
         if (!half) continue;
         TNI_PATH(conv_half);
@@ -313,7 +396,8 @@ TN_OPERATOR(conv2d,
                       "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
                       "padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
-                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]",
+                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4] | (2,5,3,4) "
+                      "(6,5,1,1) (6) | (1,16,4,5) (16,1,3,3) (16) padding=[1,1] groups=16",
             .node = "ConvolutionBackward0", .batched = TN_BATCHED(conv2d_batched))
 
 /* The gradient of the output must have the output's shape. */
@@ -360,6 +444,8 @@ typedef struct cv_backward {
     cv_axis y, x;
     int64_t *offset, *tap; /* tap: numbers i * kw + j, of one phase at a time */
     void *weight, *copy, *packed, *result;
+    const tn_tensor *w;
+    int how;
 } cv_backward;
 
 static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, tni_cv_room *r) {
@@ -379,13 +465,17 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
     d->i_step = -s->dd;
     d->z_first = s->pd;
     d->z_by = s->sd;
-    d->sh = d->sw = 1;
+    d->sh = d->sw = d->phases = 1;
+    p->how = cv_how(f, s, s->cg, s->og * s->kd * s->kh * s->kw);
+    /* Of a product each pixel is one of grad's. */
+    if (p->how == CV_PRODUCT && (s->sh * s->sw > 1 || s->ph + s->pw > 0)) p->how = CV_TILES;
+    d->last = cv_is_last(p->how);
     d->top = -p->y.low;
     d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
     if (!tni_cv_source_plan_layout(d, s->n * s->d)) return r->fits = false;
-    if (cv_is_direct(s->cg, s->og * s->kd * s->kh * s->kw)) d->in_place = false;
+    cv_source_for(d, p->how);
     /* All taps of all phases have a place in offset and packed: each belongs to one phase. */
     p->offset = (int64_t *)tni_cv_take(r, s->og * s->kd * s->kh * s->kw, 8);
     p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
@@ -400,7 +490,7 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
  * its taps. */
 static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
     const int64_t size = tni_cv_size(&p->source), taps = s->kh * s->kw,
-                  channel = tni_cv_channel_step(&p->source);
+                  channel = tni_cv_channel_step(&p->source), pixel = tni_cv_pixel(&p->source);
     int64_t *offset = p->offset;
     char *a = (char *)p->packed;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
@@ -418,7 +508,16 @@ static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
                 *offset++ =
                     o * channel +
                     (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * tni_cv_pitch(&p->source) +
-                    cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
+                    (cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low) * pixel;
+        if (p->how == CV_PRODUCT) continue; /* reads weight where it lies */
+        if (p->how == CV_DEPTH) {
+            /* Weights (i, j, c). */
+            for (int64_t t = 0; t < n; t++)
+                for (int64_t c = 0; c < s->c; c++, a += size)
+                    memcpy(a, (const char *)p->weight + (c * taps + p->tap[t]) * size,
+                           (size_t)size);
+            continue;
+        }
         /* Weights (c, o, i, j): channel c of the input is channel c mod cg of group c / cg. */
         for (int64_t c = 0; c < s->c; c++)
             for (int64_t o = 0; o < s->og * s->kd; o++) {
@@ -470,9 +569,17 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->bias_group = 0;
     j->source_group = s->og * s->kd * tni_cv_channel_step(&p->source);
     j->c_group = s->cg * j->v.c_row;
+    if (p->how == CV_DEPTH) {
+        j->v.c = to + (py * s->w + px) * s->c * j->size;
+        cv_depth_job(j, &p->source, s->c, s->sh * s->w, s->h * s->w);
+        j->v.c_col *= s->sw;
+    }
     /* Pixels of this phase over all images of the round. */
     j->pixels = n * j->v.height * j->v.width;
-    cv_run(j, cv_is_direct(s->cg, s->og * s->kd * s->kh * s->kw));
+    if (p->how == CV_PRODUCT)
+        cv_product(j, &p->source, n, p->w, true);
+    else
+        cv_run(j, p->how);
 }
 
 TN_PRIV bool tni_cv_input_check(tn_frame *f, const tni_cv_shape *s) {
@@ -481,11 +588,13 @@ TN_PRIV bool tni_cv_input_check(tn_frame *f, const tni_cv_shape *s) {
     tni_cv_room r = {NULL, 0, true};
     const int ndim = tni_cv_input_size(s, size);
     if (!tni_cv_check_grad(f, s, f->in[0])) return false;
+    p.how = CV_TILES;
     /* As of the output: this only counts the scratch. */
     if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, s, &p, &r);
     return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s->n * s->c * s->d * s->h * s->w)
                                       : tni_cv_ask(f, &r)) &&
-           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size, cv_like(f), false);
+           tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, ndim, size, cv_like(f),
+                               cv_is_last(p.how));
 }
 TN_PRIV void tni_cv_input_run(tn_frame *f, const tni_cv_shape *s) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
@@ -500,7 +609,8 @@ TN_PRIV void tni_cv_input_run(tn_frame *f, const tni_cv_shape *s) {
     if (!cv_backward_lay(f, s, &p, &r)) return;
     const bool holes =
         s->kh < s->sh || s->kw < s->sw || s->dh > 1 || s->dw > 1; /* some phases may have no tap */
-    p.weight = (void *)cv_plain(f->in[1], p.weight);              /* only read */
+    p.w = f->in[1];
+    p.weight = (void *)cv_plain(f, f->in[1], p.weight); /* only read */
     cv_backward_prepare(s, &p);
     j.context = f->block->context;
     j.size = tni_cv_size(&p.source);
@@ -570,4 +680,5 @@ TN_OPERATOR(
         "(2,4,3,3) "
         "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) "
         "(2,3,1,1) [1,3,6,5] "
-        "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
+        "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1] | (2,6,3,4) (6,5,1,1) "
+        "[2,5,3,4] | (1,16,4,5) (16,1,3,3) [1,16,4,5] padding=[1,1] groups=16")

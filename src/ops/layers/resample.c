@@ -232,6 +232,39 @@ RESAMPLE(wide, float, double, weight)
 RESAMPLE(f64, double, double, weight)
 #undef RESAMPLE
 
+/* A line of images whose channels lie innermost: each pixel of all channels is a sum of pixels, in
+ * the order of rs_plane. */
+enum { RS_TAPS = 16, RS_CHANNELS = 16 }; /* taps of a pixel at most; channels at least */
+static void rs_channels(const tni_pool_job *pool, int64_t line) {
+    const rs_job *j = (const rs_job *)(const void *)pool;
+    const rs_axis *y = j->s.axis + 1, *x = y + 1;
+    const int64_t p = line % y->out, size = pool->size, bytes = pool->s.planes * size;
+    const char *from = (const char *)pool->from + line / y->out * y->in * x->in * bytes;
+    char *to = (char *)pool->to + line * x->out * bytes;
+    int64_t offset[RS_TAPS];
+    tni_pool_pixel v;
+    v.offset = offset;
+    v.n = pool->s.planes;
+    v.ny = y->count[p];
+    v.wy = size == 8 ? (const void *)(y->weight + p * y->taps) : y->single + p * y->taps;
+    for (int64_t q = 0; q < x->out; q++, to += bytes) {
+        v.nx = x->count[q];
+        v.wx = size == 8 ? (const void *)(x->weight + q * x->taps) : x->single + q * x->taps;
+        for (int k = 0; k < v.nx; k++)
+            for (int l = 0; l < v.ny; l++)
+                offset[k * v.ny + l] =
+                    (y->at[p * y->taps + l] * x->in + x->at[q * x->taps + k]) * v.n;
+        (size == 8 ? TNI_K(pool->kernels, resample_pixel_f64)
+                   : TNI_K(pool->kernels, resample_pixel_f32))(to, from, &v);
+    }
+}
+static bool rs_by_channels(const tn_frame *f, const rs_shape *s, bool back) {
+    const int64_t *size = f->in[0]->size;
+    return !back && tni_pool_by_lines(f) && size[1] >= RS_CHANNELS &&
+           s->planes == size[0] * size[1] && /* two dimensions change */
+           s->axis[0].taps * s->axis[1].taps * s->axis[2].taps <= RS_TAPS;
+}
+
 /* Whether sums of float are made in double: those of many elements. */
 static bool rs_is_wide(const rs_shape *s) {
     return s->axis[0].taps * s->axis[1].taps * s->axis[2].taps > 16;
@@ -248,6 +281,13 @@ static void rs_run(tn_frame *f, rs_job *j, const rs_options *o, int dims, bool b
     j->pool.s.ow = x[2].out;
     j->pool.s.kh = x[0].taps * x[1].taps;
     j->pool.s.kw = 1;
+    if (rs_by_channels(f, &j->s, back)) {
+        TNI_PATH(resample_channels);
+        j->pool.kernels = f->block->context->kernels;
+        j->pool.size = tni_dtype_size(f->in[0]);
+        j->pool.s.size[0] = f->in[0]->size[0];
+        if (tni_pool_lines(f, &j->pool, rs_channels)) return;
+    }
     if (tni_lanes_compute(f->in[0]->dtype) != TN_F32)
         j->pool.plane = back ? rs_back_f64 : rs_plane_f64;
     else if (rs_is_wide(&j->s))
@@ -260,7 +300,9 @@ static void rs_run(tn_frame *f, rs_job *j, const rs_options *o, int dims, bool b
         TNI_PATH(resample);
     tni_pool_through(f, &j->pool);
 }
-static bool rs_check(tn_frame *f, const rs_shape *s, const rs_options *o, const int64_t *size) {
+static bool rs_check(tn_frame *f, const rs_shape *s, const rs_options *o, const int64_t *size,
+                     bool back) {
+    const bool channels = rs_by_channels(f, s, back);
     int64_t bytes;
     if (o->antialias && o->mode != TN_RESIZE_MODE_LINEAR && o->mode != TN_RESIZE_MODE_BILINEAR &&
         o->mode != TN_RESIZE_MODE_BICUBIC)
@@ -269,12 +311,12 @@ static bool rs_check(tn_frame *f, const rs_shape *s, const rs_options *o, const 
     if (!rs_room(s, &bytes)) return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return tni_pool_check_dtype(f, f->in[0],
                                 o->mode == TN_RESIZE_MODE_AREA ? TNI_POOL_COMPLEX : 0) &&
-           tni_pool_scratch(f, f->in[0], size, s->ndim) && tn_scratch(f, bytes, 1) &&
+           (channels || tni_pool_scratch(f, f->in[0], size, s->ndim)) && tn_scratch(f, bytes, 1) &&
            (o->mode == TN_RESIZE_MODE_AREA && s->ndim == 5 &&
                     (size[2] != 1 || size[3] != 1 || size[4] != 1)
                 ? tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size)
                 : tni_announce_images(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, size, f->in[0],
-                                      false));
+                                      channels));
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -290,7 +332,7 @@ static bool resample_shape(tn_frame *f, rs_shape *s, rs_options *o) {
 static bool resample_check(tn_frame *f) {
     rs_shape s;
     rs_options o;
-    return resample_shape(f, &s, &o) && rs_check(f, &s, &o, s.size);
+    return resample_shape(f, &s, &o) && rs_check(f, &s, &o, s.size, false);
 }
 static void resample_run(tn_frame *f) {
     TN_ARGS(resample, a, f);
@@ -319,7 +361,7 @@ TN_OPERATOR(resample,
                       "mode=bilinear antialias=True | (2,9,8) [4,12] mode=bicubic antialias=True | "
                       "(1,2,5,7) [3,4] mode=area | (2,2,7) [5] mode=nearest_exact | (0,2,4,4) "
                       "[2,2] | (1,2,3,4) [6,8] [2.0,2.0] mode=nearest | (1,5000) [3] mode=area | "
-                      "(1,2,5) [9] [1.9]")
+                      "(1,2,5) [9] [1.9] | (1,16,3,4) [5,7]")
 
 static bool resample_input_grad_shape(tn_frame *f, rs_shape *s, rs_options *o) {
     TN_ARGS(resample_input_grad, a, f);
@@ -340,7 +382,7 @@ static bool resample_input_grad_check(tn_frame *f) {
     TN_ARGS(resample_input_grad, a, f);
     rs_shape s;
     rs_options o;
-    return resample_input_grad_shape(f, &s, &o) && rs_check(f, &s, &o, a->input_size.at);
+    return resample_input_grad_shape(f, &s, &o) && rs_check(f, &s, &o, a->input_size.at, true);
 }
 static void resample_input_grad_run(tn_frame *f) {
     TN_ARGS(resample_input_grad, a, f);
