@@ -92,10 +92,11 @@ LEFT_OUT_OF = {
     ),
     "torch.utils.dlpack": ((r"DLDeviceType|ReadOnlyTensorWrapper", _INSIDE),),
     "torch.utils.hooks": (
-        (r"BackwardHook|unserializable_hook|warn_if_has_hooks", _INSIDE),
+        (r"BackwardHook|warn_if_has_hooks", _INSIDE),
     ),
     "torch.linalg": ((r"common_notes", _INSIDE),),
     "torch.fft": ((r"Tensor", _INSIDE),),
+    "torch.optim": ((r"functional", _INSIDE),),
     "torch.optim.Optimizer": ((r"Optimizer(Pre|Post)Hook", _INSIDE),),
     "torch.utils.checkpoint": (
         (r"Checkpoint\w+|create_selective_\w+|DefaultDeviceType|GraphExecGroup|"

@@ -4,7 +4,8 @@
 
 /* --- plain reductions ------------------------------------------------------------------------- */
 
-/* Products and integers: to[i] = to[i] op x[r][i]. Vector code would gain little here. */
+/* Products and integers: to[i] = to[i] op x[r][i]. In scalar code: products
+ * over columns take five times torch's time. */
 #define LANES_ROWS(name, type, OP)                                                              \
     static void lanes_##name(const char *at, int64_t step, int64_t rows, int64_t n, type *to) { \
         for (int64_t r = 0; r < rows; r++, at += step)                                          \

@@ -98,10 +98,11 @@ typedef struct TNI_FNT(fold) {
     int64_t pieces;     /* whole, and the tail if there is one */
     T tail[2 * RED_ALL], room[W * W];
 } TNI_FNT(fold);
-/* The last n < RED_ALL elements of a row. */
-TNI_HELPER void TNI_FNT(fold_tail)(const TNI_FNT(fold) * f, const char *p, int64_t n, T *tail) {
+/* The last n < RED_ALL elements of a row, and blanks up to a vector's end. */
+TNI_HELPER void TNI_FNT(fold_tail)(const TNI_FNT(fold) * f, const char *p, int64_t n, V blank,
+                                   T *tail) {
     for (; n > 0; n -= W, p += W * (int64_t)sizeof(T), tail += W)
-        V_ST(tail, n < W ? V_SEL(f->inside, V_LDN(p, n), f->blank) : V_LD(p));
+        V_ST(tail, n < W ? V_SEL(f->inside, V_LDN(p, n), blank) : V_LD(p));
 }
 /* to[r] = row r, which `row` makes a vector and `op` joins; f has blank, flip and apart. */
 TNI_HELPER void TNI_FNT(fold_rows)(const char *x, int64_t step, int64_t rows, int64_t n, T *to,
@@ -125,10 +126,10 @@ TNI_HELPER void TNI_FNT(fold_rows)(const char *x, int64_t step, int64_t rows, in
         some = rows < W ? rows : W;
         for (int64_t q = 0; q < some; q++, x += step) {
             const char *last = x + f->whole * TNI_LANE_BYTES;
-            if (rest) TNI_FNT(fold_tail)(f, last, rest, f->tail);
+            if (rest) TNI_FNT(fold_tail)(f, last, rest, f->blank, f->tail);
             if (rest && f->apart)
                 TNI_FNT(fold_tail)(f, (const char *)((uintptr_t)last + f->apart), rest,
-                                   f->tail + RED_ALL);
+                                   V_ZERO(), f->tail + RED_ALL);
             V_ST(f->room + q * W, row(x, f));
         }
         for (int h = W / 2; h; h /= 2)

@@ -110,7 +110,9 @@ static PyObject *stream_record(PyObject *self, PyObject *args) {
 /* --- events ----------------------------------------------------------------------------------- */
 
 static PyObject *stream_event_new(PyObject *self, PyObject *o) {
-    tn_stream_event *e = tnp_event_new(PyObject_IsTrue(o) == 1);
+    const int timing = PyObject_IsTrue(o);
+    if (timing < 0) return NULL;
+    tn_stream_event *e = tnp_event_new(timing);
     PyObject *made;
     (void)self;
     if (!e) return py_raise();

@@ -274,3 +274,25 @@ def test_states_of_optimizers_lie_as_parameters_and_momentum_as_the_gradient():
         assert torch.equal(p, before - 0.001 * images())
         o.step()
         assert torch.equal(o.state[p]["momentum_buffer"], 0.9 * images() + images())
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("channels, groups", [(4, 1), (16, 16)])
+def test_a_volume_without_a_batch_is_no_image(depth, channels, groups):
+    """(C, D, H, W) whose second step is 1: the depth lies innermost, not the channels."""
+    torch.manual_seed(1)
+    x = torch.randn(channels, 4, 3, 5)
+    weight = torch.randn(16, channels // groups, depth, 1, 1)
+
+    def run(x):
+        x, w = x.detach().requires_grad_(), weight.detach().requires_grad_()
+        y = torch.nn.functional.conv3d(x, w, padding=(depth // 2, 0, 0), groups=groups)
+        y.backward(torch.cos(torch.arange(y.numel()).reshape(y.shape)).contiguous(
+            memory_format=torch.channels_last if last else torch.contiguous_format))  # fmt: skip
+        return y, x.grad, w.grad
+
+    last = False
+    expected = run(x)
+    last = True
+    for a, b in zip(run(x.to(memory_format=torch.channels_last)), expected, strict=True):
+        assert torch.equal(a, b)

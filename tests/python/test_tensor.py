@@ -565,7 +565,7 @@ def test_wrong_calls_name_the_argument():
 @pytest.mark.parametrize("path, text", [
     ("cuda.gds", "CUDA"), ("nn.utils.init", "stands in"),
     ("utils.benchmark", "timeit"), ("utils.data.IterDataPipe", "deprecated"),
-    ("utils.checkpoint.noop_context_fn", "inside"),
+    ("utils.checkpoint.CheckpointFunction", "inside"),
     ("backends.cuda.cublas_workspace_size", "CUDA"), ("overrides.get_ignored_functions", "inside"),
     ("nn.functional.native_layer_norm", "inside"),
 ])  # fmt: skip

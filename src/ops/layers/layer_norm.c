@@ -56,7 +56,8 @@ typedef struct layer_pair {
 } layer_pair;
 enum { LAYER_ROWS = 16 };
 static void layer_statistics(const layer_job *j, const char *x, int64_t rows, layer_pair *to) {
-    double tile[TNI_BLOCK], next[2], *pairs = &to->mean, count = 0;
+    double tile[TNI_BLOCK], next[2], *pairs = (double *)to, count = 0;
+    memset(to, 0, (size_t)rows * sizeof *to); /* a call that is stopped reads them */
     for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         tni_var_block(j->kernels, j->compute, layer_load(j, x, at, rows * n, tile), n * j->size,

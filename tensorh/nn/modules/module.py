@@ -6,6 +6,7 @@ from collections import OrderedDict, namedtuple
 from ... import _C
 from ...utils.hooks import RemovableHandle
 from ..parameter import is_lazy
+from ._signature import CallSignature
 
 _without_grad = _C._without_grad
 _EXTRA_STATE = "_extra_state"
@@ -140,23 +141,6 @@ def _with_getattr(bases):
     at = max(i for i, base in enumerate(bases) if issubclass(base, Module))
     before = bases[:at] if bases[at] is Module else bases[: at + 1]
     return (*before, _WithGetattr, *bases[at + 1 :])
-
-
-class CallSignature:
-    """inspect.signature(model): of the call, which is C; of the class it is __init__'s."""
-
-    def __get__(self, instance, owner):
-        if instance is None:
-            return self.of_class(owner)
-        from inspect import Parameter, Signature, signature
-
-        if owner.__call__ is not _C._Module.__call__:
-            return signature(instance.__call__)
-        kinds = {"args": Parameter.VAR_POSITIONAL, "kwargs": Parameter.VAR_KEYWORD}
-        return Signature([Parameter(name, kind) for name, kind in kinds.items()])
-
-    def of_class(self, owner):
-        raise AttributeError("__signature__")
 
 
 class Module(_C._Module):

@@ -6,7 +6,8 @@ import warnings
 from ... import _C
 from . import _beside
 from ._embedding import EMBEDDING, EMBEDDING_BAG
-from .module import CallSignature, Module
+from ._signature import CallSignature
+from .module import Module
 
 _classes = {}
 _OWN = (  # rows that are Python classes here
