@@ -148,14 +148,15 @@ TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path)
 TN_API bool tn_save_bytes_at(const char *file, int line, const char *path, const void *data,
                              size_t n) {
     tni_block *b = tni_io_enter(file, line);
+    const int64_t bytes = (int64_t)n; /* negative: there is no such memory */
     tni_file f;
     bool ok;
     if (!b) return false;
-    if (n > INT64_MAX || (n && !data))
+    if (bytes < 0 || (n && !data))
         ok =
             tni_error(b, TN_INVALID, "tn_save_bytes: %s", data ? "too many bytes" : "data is NULL");
     else if ((ok = tni_file_create(b, &f, path))) {
-        ok = tni_file_write(&f, data, (int64_t)n) && tni_file_commit(&f);
+        ok = tni_file_write(&f, data, bytes) && tni_file_commit(&f);
         tni_file_close(&f);
     }
     tni_io_leave(b);

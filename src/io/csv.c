@@ -224,7 +224,8 @@ TN_API tn_tensor *tn_load_csv_at(const char *file, int line, const tn_csv_args *
         r.path = args->path;
         r.begin = whole;
         r.end = whole + bytes;
-        r.delimiter = args->delimiter ? args->delimiter : ',';
+        r.delimiter = args->delimiter;
+        if (!r.delimiter) r.delimiter = ',';
         t = csv_load(&r, args);
         tni_put(b, b, whole, bytes + 1);
     }

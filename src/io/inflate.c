@@ -89,7 +89,7 @@ static void inflate_stored(inflate_stream *s) {
 static void inflate_block(inflate_stream *s, const inflate_codes *codes,
                           const inflate_codes *distances) {
     while (!s->bad) {
-        int k = inflate_symbol(s, codes), n, far, more;
+        int k = inflate_symbol(s, codes), n, back, more;
         if (k == 256) return;
         if (k < 256) {
             if (s->at < s->room)
@@ -106,10 +106,10 @@ static void inflate_block(inflate_stream *s, const inflate_codes *codes,
         n = k == 28 ? 258 : k < 8 ? 3 + k : 3 + ((4 + k % 4) << more) + inflate_bits(s, more);
         k = inflate_symbol(s, distances);
         more = k < 4 ? 0 : k / 2 - 1;
-        far = k < 2 ? 1 + k : 1 + ((2 + k % 2) << more) + inflate_bits(s, more);
-        if (k > 29 || far > s->at || n > s->room - s->at) s->bad = true;
+        back = k < 2 ? 1 + k : 1 + ((2 + k % 2) << more) + inflate_bits(s, more);
+        if (k > 29 || back > s->at || n > s->room - s->at) s->bad = true;
         if (s->bad) return;
-        for (; n > 0; n--, s->at++) s->to[s->at] = s->to[s->at - far];
+        for (; n > 0; n--, s->at++) s->to[s->at] = s->to[s->at - back];
     }
 }
 
@@ -144,7 +144,7 @@ static int inflate_lengths(inflate_stream *s, uint8_t *length, int *distances) {
 TN_PRIV bool tni_inflate(const uint8_t *from, int64_t bytes, uint8_t *to, int64_t room) {
     inflate_stream s = {from, to, bytes, 0, room, 0, 0, false};
     uint8_t length[INFLATE_SYMBOLS + INFLATE_DISTANCES];
-    inflate_codes codes, far;
+    inflate_codes codes, distant;
     for (bool last = false; !last && !s.bad;) {
         int kind, symbols = INFLATE_SYMBOLS, distances = 30;
         last = inflate_bits(&s, 1) != 0;
@@ -164,9 +164,9 @@ TN_PRIV bool tni_inflate(const uint8_t *from, int64_t bytes, uint8_t *to, int64_
             s.bad = true;
         }
         if (s.bad || !inflate_codes_of(&codes, length, symbols) ||
-            !inflate_codes_of(&far, length + symbols, distances))
+            !inflate_codes_of(&distant, length + symbols, distances))
             return false;
-        inflate_block(&s, &codes, &far);
+        inflate_block(&s, &codes, &distant);
     }
     return !s.bad && s.at == room && s.left == 0;
 }

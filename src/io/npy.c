@@ -172,6 +172,7 @@ TN_PRIV tn_tensor *tni_npy_read(tni_file *f) {
     int64_t numel, bytes, each;
     npy_info info;
     tn_tensor *t;
+    memset(&info, 0, sizeof info);
     if (!npy_header(f, &info)) return NULL;
     /* The header must announce exactly the rest of the file, before memory is asked for. */
     if (!tni_numel_of(info.ndim, info.size, &numel) ||
