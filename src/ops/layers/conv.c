@@ -140,7 +140,7 @@ static const tn_tensor *cv_like(const tn_frame *f) {
  * without a batch have four dimensions, too. */
 static int cv_how(const tn_frame *f, const tni_cv_shape *s, int64_t rows, int64_t k) {
     const tn_tensor *x = f->in[0];
-    const bool last = s->dims == 2 && x->ndim == 4 && x->stride[1] == 1 &&
+    const bool last = !tni_elsewhere(f) && s->dims == 2 && x->ndim == 4 && x->stride[1] == 1 &&
                       (x->dtype == TN_F32 || x->dtype == TN_F64) &&
                       tni_like_channels_last(cv_like(f));
     if (last && s->kh * s->kw == 1 && s->groups == 1 && rows > 2 && k > 0) return CV_PRODUCT;
