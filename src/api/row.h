@@ -40,8 +40,8 @@ enum tn_forms {
     TN_LEADING = 64,   /* with one more dimension in front of all tensors, and dim counted from the
                           end, it does the same for each member of that dimension (tn_vmap) */
     TN_DRAWS = 128,    /* of a composed row: f->generator is set, and goes back if the call fails */
-    TN_IMAGES = 256    /* results may lie channels-last, and run writes them row by row: the door
-                          turns them (tni_announce_images) */
+    TN_IMAGES = 256    /* results may lie channels-last; what run writes row by row the door turns
+                          (tni_announce_images) */
 };
 
 /* What autocast does to a call's floating tensors (tn_set_autocast; float64 stays as it is), on the

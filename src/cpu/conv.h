@@ -31,7 +31,7 @@ enum { TNI_CV_ROUND = 2 << 20, TNI_CV_SLACK = 64, TNI_CV_WORK = 1 << 18, TNI_CV_
  * (z z_step + i i_step + z_first) / z_by of x's channel c, or 0 where that is no plane or no whole
  * number. In two dimensions an image is one plane.
  *
- * If `last`, elements are pixels of all channels in what follows.
+ * If `last`, each of these elements is a pixel of all channels, and `plane` counts pixels.
  *
  * Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
  * 0 outside it. */

@@ -99,8 +99,9 @@ static void source_last_task(void *arg, int64_t i) {
     const tni_cv_source *s = (const tni_cv_source *)arg;
     const int64_t rows = s->phases * s->rows, image = i / rows, phase = i % rows / s->rows,
                   y = i % s->rows * s->sh + phase / s->sw - s->top, x0 = phase % s->sw - s->left,
-                  pixel = s->channels * tni_cv_size(s);
-    const char *from = s->x + (s->first + image) * s->x_image + y * s->x_row + x0 * s->x_col;
+                  first = y * s->x_row + x0 * s->x_col, /* may lie in the padding */
+        pixel = s->channels * tni_cv_size(s);
+    const char *from = s->x + (s->first + image) * s->x_image;
     char *to = s->at + image * s->image * tni_cv_size(s) + i % rows * s->cols * pixel;
     int64_t begin, end;
     TNI_PATH(conv_source_last);
@@ -108,7 +109,7 @@ static void source_last_task(void *arg, int64_t i) {
     if (y < 0 || y >= s->h || begin > end) begin = end = s->cols;
     memset(to, 0, (size_t)(begin * pixel));
     for (int64_t q = begin; q < end; q++)
-        memcpy(to + q * pixel, from + q * s->sw * s->x_col, (size_t)pixel);
+        memcpy(to + q * pixel, from + (first + q * s->sw * s->x_col), (size_t)pixel);
     memset(to + end * pixel, 0, (size_t)((s->cols - end) * pixel));
 }
 
