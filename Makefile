@@ -51,6 +51,7 @@ help:
 	@echo "make coverage       which names of torch the package has (TORCH_PYTHON= has torch; else from a list)"
 	@echo "make test-array-api run the array API standard's suite, fetched by git (EXAMPLES=100)"
 	@echo "make gpu            compile by nvcc what make test-gpu runs (CUDA_ARCH=sm_90)"
+	@echo "make bench-gpu      measure on a GPU beside torch (PYTHON= has it; GPU_CASES='--only gpt --rounds 1'): bench/results/"
 	@echo "make bench          measure beside torch (TORCH= has it; BENCH='calls fashion kernels import python')"
 	@echo "make data           unpack Fashion-MNIST; on Debian as root, install it first"
 	@echo "make install        install headers and a pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
@@ -195,31 +196,42 @@ CUDA_ARCH ?= sm_90
 NVCC ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
 GPU_FLAGS = -std=c++17 -O2 -fmad=false -arch=$(CUDA_ARCH) -DTNI_OBJECTS -Xcompiler -fPIC
 GPU_OBJECTS = $(patsubst src/cuda/%.cu,$(BUILD)/gpu/%.o,$(wildcard src/cuda/*.cu))
-GPU_PROGRAMS = $(addprefix $(BUILD)/gpu/,rows random products convolutions)
+# Programs of tests/gpu, and of tests/cuda_host: what they ask of the emulation is left out (watch.h).
+GPU_TESTS = $(addprefix $(BUILD)/gpu/,products convolutions random kernels large faults graphs streams stream_order)
 $(BUILD)/gpu/%.o: src/cuda/%.cu | $(BUILD)/generated
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FLAGS) -MD -c $< -o $@
-$(BUILD)/gpu/%.o: tests/cuda_host/%.cc | $(BUILD)/generated
-	@mkdir -p $(@D)
-	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
 $(BUILD)/gpu/libbackend.so: $(GPU_OBJECTS)
 	$(NVCC) -shared -arch=$(CUDA_ARCH) $^ -o $@
 GPU_LINK = $(NVCC) -arch=$(CUDA_ARCH) $(filter %.o,$^) -L$(BUILD)/gpu -lbackend -Xcompiler -rdynamic -Xlinker -rpath='$$ORIGIN' \
     -Xlinker --whole-archive $(BUILD)/libtensor.a -Xlinker --no-whole-archive -lm -lpthread -ldl -o $@
-$(BUILD)/gpu/rows: $(BUILD)/gpu/tested.o $(addprefix $(BUILD)/cuda_host/,rows.o sample.o) $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
+$(BUILD)/gpu/rows: $(BUILD)/gpu/test_tested.o $(addprefix $(BUILD)/cuda_host/,rows.o sample.o) $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
 	$(GPU_LINK)
-# An object of its own name beside that of src/cuda/NAME.cu.
-$(BUILD)/gpu/random: $(BUILD)/gpu/test_random.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
+# Objects of other names than those of src/cuda.
+$(GPU_TESTS): $(BUILD)/gpu/%: $(BUILD)/gpu/test_%.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
 	$(GPU_LINK)
-$(BUILD)/gpu/test_random.o: tests/cuda_host/random.cc | $(BUILD)/generated
-	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
-$(BUILD)/gpu/products $(BUILD)/gpu/convolutions: $(BUILD)/gpu/%: $(BUILD)/gpu/test_%.o $(BUILD)/gpu/libbackend.so $(BUILD)/libtensor.a
-	$(GPU_LINK)
-$(BUILD)/gpu/test_%.o: tests/gpu/%.cc | $(BUILD)/generated
+define GPU_TEST
+$(BUILD)/gpu/test_%.o: $(1)/%.cc | $(BUILD)/generated
+	@mkdir -p $$(@D)
+	$$(NVCC) -x cu $$(GPU_FLAGS) -MD -c $$< -o $$@
+endef
+$(eval $(call GPU_TEST,tests/gpu))
+$(eval $(call GPU_TEST,tests/cuda_host))
+# As users build them: the module, fashion that loads it, and the Python package.
+$(BUILD)/gpu/libtensor_cuda.so: tensor.h tensor_cuda.cu.h
+	CUDA_ARCHS=$(CUDA_ARCH:sm_%=%) sh tools/cuda.sh $@
+$(BUILD)/gpu/fashion: examples/fashion/*.c examples/fashion/*.h tensor.h tensor_nn.h
 	@mkdir -p $(@D)
-	$(NVCC) -x cu $(GPU_FLAGS) -MD -c $< -o $@
+	$(CC) -std=gnu99 -O2 -DTN_EXPORT -I. examples/fashion/*.c -o $@ -lm -pthread -ldl
+$(BUILD)/gpu/site/tensorh: tensor_py.c tensor.h tensor_nn.h
+	$(PYTHON) -m pip install -q --no-deps --no-index --no-build-isolation --upgrade --target $(@D) .
+	@touch $@
 .PHONY: gpu
-gpu: $(GPU_PROGRAMS)
+gpu: $(BUILD)/gpu/rows $(GPU_TESTS) $(addprefix $(BUILD)/gpu/,libtensor_cuda.so fashion site/tensorh)
+
+# Beside torch, which $(PYTHON) has, on the same GPU; the table goes to bench/results/.
+bench-gpu: $(addprefix $(BUILD)/gpu/,libtensor_cuda.so site/tensorh)
+	PYTHONPATH=$(BUILD)/gpu/site TENSORH_CUDA_LIBRARY=$(BUILD)/gpu/libtensor_cuda.so $(PYTHON) bench/cuda.py --save bench/results $(GPU_CASES)
 
 -include $(OBJECTS:.o=.d) $(CHECKED:.o=.d) $(UNIT:=.d) $(wildcard $(BUILD)/cuda_host/*.d $(BUILD)/gpu/*.d)
 

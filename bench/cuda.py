@@ -1,13 +1,16 @@
-"""cuda.py [--rounds N] [--only WORD] - tensorh on a GPU beside torch, turn by turn, both called from Python.
+"""cuda.py [--rounds N] [--only WORD] [--save FOLDER] - tensorh on a GPU beside torch, turn by turn, both called from Python.
 
 Each round runs the cases in a process of each library, in changing order; the table has the median over the rounds of the
-time (us) of one call with its wait, many calls behind each other, and the ratio ours / torch (lowest..highest). Needs a
-python with torch, tensorh with its module of CUDA (TENSORH_CUDA_LIBRARY) and a GPU.
+time (us) of one call with its wait, many calls behind each other, and the ratio ours / torch (lowest..highest). Cases named
+host_.. have the host's time of a call for which nobody waits, ..._peak the most memory (MB) that a step holds on the GPU.
+Needs a python with torch, tensorh with its module of CUDA (TENSORH_CUDA_LIBRARY) and a GPU. --save writes the table, with a
+description of the machine, to FOLDER/<name of the GPU>.txt.
 
     cuda.py --worker LIBRARY     the cases of one library: "name us" lines
 """
 import argparse
 import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -33,6 +36,29 @@ def batches(torch, call, least):
     return statistics.median(found)
 
 
+def issued(torch, call, least):
+    """Microseconds that the host takes for a call: the least of twenty runs of 100 calls, between which the GPU is waited for."""
+    found = []
+    for _ in range(20):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(100):
+            call()
+        found.append((time.perf_counter() - start) * 1e4)
+    torch.cuda.synchronize()
+    return min(found)
+
+
+def peak(torch, call, least):
+    """The most MB that are in use on the GPU while it runs."""
+    call()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    call()
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated() / 1e6
+
+
 def pointwise(torch, case):
     x, y = (torch.randn(4096, 4096, device="cuda") for _ in range(2))
     h = x.to(torch.bfloat16)
@@ -45,6 +71,8 @@ def pointwise(torch, case):
     case("clone_16M", lambda: x.clone())
     case("copy_transposed_16M", lambda: x.t().contiguous())
     case("add_1000", lambda: small + small)
+    case("host_add_1000", lambda: small + small, issued)
+    case("host_exp_1000", lambda: small.exp(), issued)
 
 
 def reductions(torch, case):
@@ -100,18 +128,82 @@ def convolutions(torch, case):
     case("conv_and_weight_grad", both)
 
 
-def training(torch, case):
-    nn, f = torch.nn, torch.nn.functional
-    net = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)).to("cuda")
-    step = torch.optim.AdamW(net.parameters(), lr=1e-3)
+def stepping(torch, net, x, y, optimizer):
+    """A step of training: cross entropy of net(x), whose last dimension is classes."""
+
+    def step():
+        optimizer.zero_grad()
+        out = net(x)
+        loss = torch.nn.functional.cross_entropy(out.reshape(-1, out.shape[-1]), y)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def mlp(torch, case):
+    nn = torch.nn
     x, y = torch.randn(128, 784, device="cuda"), torch.randint(0, 10, (128,), device="cuda")
 
-    def one():
-        step.zero_grad()
-        f.cross_entropy(net(x), y).backward()
-        step.step()
+    def make(**how):
+        net = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)).to("cuda")
+        return stepping(torch, net, x, y, torch.optim.AdamW(net.parameters(), lr=1e-3, **how))
 
-    case("mlp_step_128", one)
+    case("mlp_step_128", make())
+    step, side, graph = make(capturable=True), torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    with torch.cuda.graph(graph):
+        step()
+    case("mlp_step_replayed", graph.replay)
+    case("host_mlp_step_replayed", graph.replay, issued)
+
+
+def fashion(torch, case):
+    """The network of examples/fashion."""
+    nn = torch.nn
+    net = nn.Sequential(nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(),
+                        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(3136, 128), nn.ReLU(), nn.Linear(128, 10)).to("cuda")
+    x, y = torch.randn(64, 1, 28, 28, device="cuda"), torch.randint(0, 10, (64,), device="cuda")
+    step = stepping(torch, net, x, y, torch.optim.Adam(net.parameters(), lr=1e-3))
+    case("fashion_step_64", step)
+    case("fashion_step_peak", step, peak)
+
+
+def gpt(torch, case):
+    """Six layers of width 384 with six heads, 32 texts of 256 letters."""
+    nn, f = torch.nn, torch.nn.functional
+    batch, length, width, heads, letters = 32, 256, 384, 6, 65
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+        def forward(self, x):
+            parts = (p.view(*x.shape[:2], heads, -1).transpose(1, 2) for p in self.qkv(x).chunk(3, -1))
+            y = f.scaled_dot_product_attention(*parts, is_causal=True)
+            return self.out(y.transpose(1, 2).reshape(x.shape))
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.attention = nn.LayerNorm(width), nn.LayerNorm(width), Attention()
+            self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+        def forward(self, x):
+            x = x + self.attention(self.a(x))
+            return x + self.mlp(self.b(x))
+
+    net = nn.Sequential(nn.Embedding(letters, width), *(Layer() for _ in range(6)), nn.LayerNorm(width), nn.Linear(width, letters))
+    net.to("cuda")
+    x = torch.randint(0, letters, (batch, length), device="cuda")
+    step = stepping(torch, net, x, x.reshape(-1), torch.optim.AdamW(net.parameters(), lr=1e-3))
+    case("gpt_step", step)
+    case("gpt_step_peak", step, peak)
 
 
 def worker(library, only):
@@ -121,14 +213,14 @@ def worker(library, only):
         import torch
     torch.manual_seed(1)
 
-    def case(name, call):
+    def case(name, call, measure=batches):
         if only in name:
             try:
-                print(name, f"{batches(torch, call, 0.02):.3f}", flush=True)
+                print(name, f"{measure(torch, call, 0.02):.3f}", flush=True)
             except Exception as e:
                 print(f"{library} {name}: {type(e).__name__}: {str(e)[:300]}", file=sys.stderr)
 
-    for group in (pointwise, reductions, order, products, convolutions, training):
+    for group in (pointwise, reductions, order, products, convolutions, mlp, fashion, gpt):
         group(torch, case)
 
 
@@ -140,10 +232,32 @@ def values(library, only):
     return {name: float(v) for name, v in (line.split() for line in done.stdout.splitlines())}
 
 
+def said(*command):
+    """What a command prints; its name where it cannot be run."""
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return f"({command[0]} said nothing)"
+
+
+def save(folder, table):
+    ask = "import torch; print(torch.__version__, torch.cuda.get_device_name(), torch.backends.cudnn.version())"
+    torch = said(sys.executable, "-c", ask)
+    gpu = said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
+    tree = said("git", "-C", os.path.dirname(os.path.abspath(__file__)), "rev-parse", "--short", "HEAD")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "".join(c if c.isalnum() else "-" for c in gpu.split(",")[0]) + ".txt")
+    with open(path, "w") as f:
+        f.write("\n".join([f"GPU: {gpu}", f"torch, its GPU, cuDNN: {torch}", f"tensor.h: {tree}",
+                           f"processors: {os.cpu_count()}, {platform.machine()}", "times in us, peaks in MB", "", *table, ""]))
+    print(path)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--only", default="")
+    p.add_argument("--save")
     p.add_argument("--worker")
     a = p.parse_args()
     if a.worker:
@@ -152,15 +266,18 @@ def main():
     for k in range(a.rounds):
         for library in ("tensorh", "torch")[:: 1 if k % 2 == 0 else -1]:
             (ours if library == "tensorh" else theirs).append(values(library, a.only))
-    print(f"{'case':24} {'ours us':>12} {'torch us':>12}   ratio (lowest..highest of {a.rounds})")
+    table = [f"{'case':24} {'ours':>12} {'torch':>12}   ratio (lowest..highest of {a.rounds})"]
     for name in ours[0]:
         mine, other = [r.get(name) for r in ours], [r.get(name) for r in theirs]
         if None in mine or None in other:
-            print(f"{name:24} not in every round")
+            table.append(f"{name:24} not in every round")
             continue
         ratios = [m / o for m, o in zip(mine, other)]
-        print(f"{name:24} {statistics.median(mine):12.2f} {statistics.median(other):12.2f}   "
-              f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})")
+        table.append(f"{name:24} {statistics.median(mine):12.2f} {statistics.median(other):12.2f}   "
+                     f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})")
+    print("\n".join(table))
+    if a.save:
+        save(a.save, table)
 
 
 main()

@@ -193,7 +193,7 @@ def _jacobian_of(out, inputs, create_graph, strict):
         if lines:
             jac = _C.stack([line[k] for line in lines])
         else:
-            jac = _C.zeros((0,) + tuple(i.shape), dtype=i.dtype)
+            jac = i.new_zeros((0,) + tuple(i.shape))
         yield jac.reshape(tuple(out.shape) + tuple(i.shape))
 
 

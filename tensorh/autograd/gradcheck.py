@@ -96,7 +96,8 @@ def _numerical(func, inputs, t, eps):
 
 def _direction(t):
     """A random vector of length 1 like t, real."""
-    v = _C.rand(t.shape, dtype=_C.real(t).dtype if t.dtype.is_complex else t.dtype)
+    v = _C.rand(t.shape, dtype=_C.real(t).dtype if t.dtype.is_complex else t.dtype,
+                device=t.device)
     return v / v.norm() if v.nelement() else v
 
 
@@ -154,7 +155,7 @@ def _analytical(part, inputs):
                 raise GradcheckError(f"grad is {g.dtype} {tuple(g.shape)} of an input {i.dtype} "
                                      f"{tuple(i.shape)}")
             columns[k].append(g.reshape(-1))
-    return [_C.stack(c, 1) if c else _C.zeros((i.nelement(), 0), dtype=i.dtype)
+    return [_C.stack(c, 1) if c else i.new_zeros((i.nelement(), 0))
             for c, i in zip(columns, inputs, strict=True)]
 
 
@@ -360,8 +361,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
 
 def _random(like):
     if not like.dtype.is_complex:
-        return _C.randn(like.shape, dtype=like.dtype)
-    parts = _C.randn((2, *like.shape), dtype=_C.real(like).dtype)
+        return _C.randn(like.shape, dtype=like.dtype, device=like.device)
+    parts = _C.randn((2, *like.shape), dtype=_C.real(like).dtype, device=like.device)
     return parts[0] + 1j * parts[1]
 
 

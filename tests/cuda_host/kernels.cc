@@ -4,7 +4,6 @@
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
-#include "emulation.h"
 
 #include <math.h>
 #include <vector>

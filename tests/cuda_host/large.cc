@@ -5,8 +5,8 @@
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
-#include "emulation.h"
 
+#include <initializer_list>
 #include <math.h>
 
 static tn_device_id cuda;

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cuda_programs import PROGRAMS
+from cuda_programs import PROGRAMS, PROGRAMS_OF_THE_EMULATION, PROGRAMS_OF_TWO
 
 import tensorh as torch
 
@@ -54,7 +54,10 @@ def run(arguments, **environment):
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("program", [p.__name__ for p in PROGRAMS])
+ALL = PROGRAMS + PROGRAMS_OF_TWO + PROGRAMS_OF_THE_EMULATION
+
+
+@pytest.mark.parametrize("program", [p.__name__ for p in ALL])
 def test_with_devices(module, program):
     run([ROOT / "tests/python/cuda_programs.py", program], TENSORH_CUDA_LIBRARY=str(module),
         EMU_DEVICES="2")  # fmt: skip
