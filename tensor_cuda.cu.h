@@ -339,6 +339,8 @@ static inline void tnc_walk_pieces(const tn_walk_plan &p, const Run &run) {
 
 static inline int tnc_dtype_bytes(int dtype) { return (int)tn_dtype_bytes((tn_dtype)dtype); }
 
+constexpr int64_t TNC_MEMORY_GRAIN = 512;
+
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room);
 TNC_PRIV void tnc_no_memory(cudaError_t e, char *why, size_t room);
 TNC_PRIV void *tnc_alloc_for(tn_frame *f, int64_t bytes);
@@ -682,7 +684,6 @@ TNC_PRIV const tn_backend_streams *tnc_streams() {
 #include <vector>
 
 enum : int64_t {
-    MEMORY_GRAIN = 512,
     MEMORY_SMALL = 1 << 20,
     MEMORY_SMALL_SEGMENT = 2 << 20,
     MEMORY_LARGE_SEGMENT =
@@ -727,7 +728,7 @@ static void memory_keep(memory_cache *c, memory_piece *p) {
 
 static void memory_cut(memory_cache *c, memory_piece *p, int64_t bytes) {
     memory_piece *rest;
-    if (p->bytes - bytes < (p->small ? MEMORY_GRAIN : MEMORY_SMALL)) return;
+    if (p->bytes - bytes < (p->small ? TNC_MEMORY_GRAIN : MEMORY_SMALL)) return;
     rest = new (std::nothrow) memory_piece(*p);
     if (!rest) return;
     rest->at += bytes;
@@ -872,7 +873,7 @@ static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t
 }
 
 static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes, cudaError_t *e) {
-    const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
+    const int64_t whole = (bytes + TNC_MEMORY_GRAIN - 1) / TNC_MEMORY_GRAIN * TNC_MEMORY_GRAIN;
     const bool small = whole <= MEMORY_SMALL;
     memory_piece key = {NULL, whole, false, small, NULL, NULL, s, {}}, *p;
     memory_look(c, false);
@@ -28966,6 +28967,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.properties = backend_properties;
     cuda.streams = tnc_streams();
     cuda.close = backend_close;
+    cuda.grain = TNC_MEMORY_GRAIN;
     return &cuda;
 }
 

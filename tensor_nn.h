@@ -14141,6 +14141,7 @@ TN_PRIV void **tni_map_find(const tni_map *m, const void *key);
 TN_PRIV void tni_map_free(tni_map *m);
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) TNI_PRINTF(2, 3);
+TN_PRIV double tni_nn_item(const tn_tensor *t);
 
 typedef struct tni_step {
     tn_path path;
@@ -14306,6 +14307,8 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
 
 /* src/nn/step.c - a public call of modules or optimizers in progress: its place, its name in messages, its errors */
 
+#include <math.h>
+
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     tn_path *p = tn_path_current();
     va_list list;
@@ -14314,6 +14317,10 @@ TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     tn_error_set_list(code, p ? p->file : NULL, p ? p->line : 0, format, list);
     va_end(list);
     return false;
+}
+
+TN_PRIV double tni_nn_item(const tn_tensor *t) {
+    return tn_data(t) || tn_device_data(t) ? tn_item(t) : (double)NAN;
 }
 
 static void step_text(const tn_path *path, char *to, size_t room) {
@@ -21593,7 +21600,7 @@ static tn_tensor *clip_gradients(tn_tensors params, double order, int64_t *n) {
 }
 
 static double clip_factor(const tn_tensor *total, double max_norm) {
-    double norm = tn_item(total), factor;
+    double norm = tni_nn_item(total), factor;
     if (tn_dtype_of(total) == TN_F64) {
         factor = 1.0 / (norm + 1e-6) * max_norm;
     } else {
@@ -21623,7 +21630,7 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
         if (grad) tnp_mul_scalar_(grad, tn_float(factor));
     }
     tn_whole_end();
-    return tn_ok() ? tn_item(total) : (double)NAN;
+    return tn_ok() ? tni_nn_item(total) : (double)NAN;
 }
 
 TN_API double tn_nn_clip_grad_norm_at(const char *file, int line, tn_tensors params,
@@ -23994,7 +24001,7 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
         return -1;
     mode = tn_set_grad_mode(false);
     same = tnp_eq(tnp_argmax(output, 1, false), target);
-    hits = tn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
+    hits = tni_nn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
     tn_set_grad_mode(mode);
     return hits;
 }
@@ -24072,7 +24079,7 @@ static bool train_batch(train_run *r, const tn_batch *b, int64_t at, int64_t n) 
     }
     loss = train_gradients(r, b, share, &output);
     if (!loss || (at + 1 == first + share && !train_update(r))) return false;
-    value = tn_item(loss);
+    value = tni_nn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
     r->classes = hits >= 0;
     r->hits += hits;
@@ -24130,7 +24137,7 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     hits = train_hits(output, b->field[1]);
     s->classes = hits >= 0;
     s->hits += hits;
-    s->loss = fma(tn_item(value), (double)b->n, s->loss);
+    s->loss = fma(tni_nn_item(value), (double)b->n, s->loss);
     s->items += (double)b->n;
     return tn_ok();
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from . import _C
 
-__all__ = ["Part", "Plan", "will_it_fit"]
+__all__ = ["Part", "Peak", "Plan", "will_it_fit"]
 
 
 @dataclass(frozen=True)
@@ -25,25 +25,25 @@ class Part:
     line: int
 
 
-class Plan:
-    """What will_it_fit found.
+@dataclass(frozen=True)
+class Peak:
+    """What a plan has of one device.
 
     peak: most bytes at a time. parts: what makes the peak of the tensors' memory, the largest
     first. rest: bytes of tensors then that no part has. memory: bytes that there are, or None.
-    str() is a table; bool() is whether the peak fits into memory.
+    str() is a table.
     """
 
-    def __init__(self, peak, parts, rest, device, memory):
-        self.peak, self.parts, self.rest = peak, parts, rest
-        self.device, self.memory = device, memory
+    device: str
+    peak: int
+    parts: list[Part]
+    rest: int
+    memory: int | None
 
-    def __bool__(self):
-        if self.memory is None:
-            raise TypeError("will_it_fit: memory was not given, so there is no yes or no")
-        return self.peak <= self.memory
-
-    def __repr__(self):
-        return f"<Plan: {self._head()}>"
+    @property
+    def fits(self):
+        """Whether there is so much memory, as far as it was given."""
+        return self.memory is None or self.peak <= self.memory
 
     def __str__(self):
         rows = [
@@ -65,7 +65,40 @@ class Plan:
         text = f"peak {_size(self.peak)} on {self.device}"
         if self.memory is None:
             return text
-        return f"{text}: {'fits into' if self else 'is more than'} {_size(self.memory)}"
+        return f"{text}: {'fits into' if self.fits else 'is more than'} {_size(self.memory)}"
+
+
+class Plan:
+    """What will_it_fit found.
+
+    devices: a Peak for each device, of the CPU first; plan["cuda:0"] is that of cuda:0. peak,
+    parts, rest: of the first one. str() is a table for each device; bool() is whether each peak
+    fits into the memory that was given.
+    """
+
+    def __init__(self, devices, memory):
+        self.devices, self._asked = devices, memory is not None
+
+    peak = property(lambda self: self.devices[0].peak)
+    parts = property(lambda self: self.devices[0].parts)
+    rest = property(lambda self: self.devices[0].rest)
+
+    def __getitem__(self, device):
+        for found in self.devices:
+            if found.device == str(device):
+                return found
+        raise KeyError(f"the plan has no device '{device}'")
+
+    def __bool__(self):
+        if not self._asked:
+            raise TypeError("will_it_fit: memory was not given, so there is no yes or no")
+        return all(p.fits for p in self.devices)
+
+    def __repr__(self):
+        return f"<Plan: {', '.join(p._head() for p in self.devices)}>"
+
+    def __str__(self):
+        return "\n".join(str(p) for p in self.devices if p.parts or p is self.devices[0])
 
 
 def _size(n):
@@ -93,15 +126,16 @@ def _tensors(o, found):
             _tensors(value, found)
 
 
-def _on_meta(args):
-    """A copy of arguments with tensors of meta in place of theirs."""
+def _without_data(args):
+    """A copy of arguments with tensors without data: of meta in place of the CPU's."""
     found = []
     _tensors(args, found)
     memo = {}
     for t in found:
         if id(t) in memo:
             continue
-        made = t.detach().to("meta")
+        here = t.device.type in ("cpu", "meta")
+        made = t.detach().to("meta") if here else t.detach().clone()
         if isinstance(t, _C.Parameter):
             made = _C.Parameter(made, t.requires_grad)
         elif t.is_leaf:
@@ -111,15 +145,18 @@ def _on_meta(args):
 
 
 def will_it_fit(fn, *args, device=None, memory=None):
-    """The memory that fn(*args) would take, without taking it: a Plan.
+    """The memory that fn(*args) would take on each device, without taking it: a Plan.
 
-    fn runs inside of `with torch.device("meta")`, so what it makes has shapes and no data. It gets
-    copies of args, with their tensors and the tensors of modules on meta. They count as well; make
-    optimizers in fn. It fails where a call needs data: `item()`, `nonzero()`, indexing by a mask.
+    fn runs inside of `with torch.device("meta")`, so what it makes has shapes and no data; that
+    counts as memory of the CPU. What it makes on other devices or moves there has no data either,
+    and counts as memory of that device. It gets copies of args, with their tensors and the tensors
+    of modules without data. They count as well; make optimizers in fn. It fails where a call needs
+    data: `item()`, `nonzero()`, indexing by a mask; and where it writes a tensor that a device had
+    before.
 
-    device: where the program is to run. On "cpu" (None) the peak includes what the library takes
-    beside tensors, on others it is that of tensors and scratch memory, which are the CPU's.
-    memory: bytes that there are, for bool().
+    device: where a program that names no device is to run. On "cpu" (None) the peak includes what
+    the library takes beside tensors, on others it is that of tensors and scratch memory, which are
+    the CPU's. memory: bytes that each device has, or a dict of them by device, for bool().
 
         def step(x):
             net = torch.nn.Linear(4096, 4096)
@@ -132,14 +169,14 @@ def will_it_fit(fn, *args, device=None, memory=None):
     with _C.device("meta"):
         _C._plan_begin()
         try:
-            fn(*_on_meta(args))
+            fn(*_without_data(args))
         finally:
-            peak, tensors, _, rest, parts = _C._plan_end()
-    on_cpu = name.partition(":")[0] == "cpu"
-    return Plan(
-        peak if on_cpu else tensors,
-        [Part(size, n, what, shape, *at) for size, n, what, shape, *at in parts],
-        rest,
-        name,
-        memory,
-    )
+            found = _C._plan_end()
+    devices = []
+    for i, (at, peak, tensors, rest, parts) in enumerate(found):
+        at = at if i else name
+        there = memory.get(at) if isinstance(memory, Mapping) else memory
+        parts = [Part(size, n, what, shape, *place) for size, n, what, shape, *place in parts]
+        on_cpu = at.partition(":")[0] == "cpu"
+        devices.append(Peak(at, peak if on_cpu else tensors, parts, rest, there))
+    return Plan(devices, memory)

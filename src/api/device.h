@@ -230,7 +230,7 @@ typedef struct tn_device_row {
     void (*run)(tn_frame *f);
 } tn_device_row;
 
-#define TN_BACKEND_VERSION 4
+#define TN_BACKEND_VERSION 5
 /* LATER, beside one of the others: the host's side is memory of host_alloc, and the copy happens in
  * the order of what was asked; nobody waits for it. */
 enum tn_copy { TN_COPY_UP = 1, TN_COPY_DOWN = 2, TN_COPY_LATER = 4 };
@@ -326,6 +326,8 @@ typedef struct tn_backend {
     /* may be NULL: the context of this number, which has opened the device, ends. What it asked for
      * may still run */
     void (*close)(int32_t device, uint64_t owner);
+    int64_t grain; /* what alloc takes is whole ones of so many bytes, as plans of memory count it;
+                    * 0: 64 */
 } tn_backend;
 
 /* Adds the devices of a backend to the current context, behind those that it has; adding it again

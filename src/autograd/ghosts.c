@@ -16,7 +16,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->ndim = s->ndim;
     t->capacity = TN_MAX_DIMS;
     t->flags = TNI_GHOST | TNI_STACK | TNI_CONTIGUOUS;
-    tni_set_device(t, s->device);
+    tni_set_device(t, s->device, tni_without_data(b, s->device));
     t->owner = b;
     /* The strides are made up: row-major, since nothing is read through them. */
     t->size = s->at ? (int64_t *)(void *)n + s->at : (int64_t *)(uintptr_t)like;
@@ -50,7 +50,7 @@ TN_PRIV tn_tensor *tni_slot_saved(tni_block *b, const tni_node *n, const tni_slo
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
-    tni_set_device(t, s->device);
+    tni_set_device(t, s->device, s->device == TN_META || storage->kind == TNI_DATA_PLANNED);
     return t;
 }
 

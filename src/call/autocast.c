@@ -8,10 +8,10 @@
 /* Of a row's policies, those of the CPU; of devices after a shift by one. */
 enum { CAST_LOWER = 1, CAST_WIDE = 4, CAST_WIDEST = 16, CAST_UNSAFE = 256 };
 
-/* Floating tensors with data, but for float64. */
+/* Floating tensors with data, but for float64; a plan's as if they had. */
 static bool cast_eligible(const tn_tensor *t) {
     return t && !tni_is_freed(t) && tni_is_float(t->dtype) && t->dtype != TN_F64 &&
-           !(t->flags & TNI_META);
+           (!(t->flags & TNI_META) || tni_is_planning(t->owner));
 }
 static bool cast_applies(const tn_tensor *t, tn_dtype to) {
     return cast_eligible(t) && t->dtype != to;
@@ -159,7 +159,7 @@ static bool cast_on_device(const tn_gen *gen, const void *args) {
     bool device = false;
     for (int i = 0; i < gen->nfixed; i++) {
         const tn_tensor *t = cast_argument(gen, args, i);
-        device = device || (t && !tni_is_freed(t) && t->flags & TNI_DEVICE);
+        device = device || (t && !tni_is_freed(t) && t->device > TN_META);
     }
     return device;
 }

@@ -317,6 +317,8 @@ TN_PRIV bool tni_device_find(tn_frame *f);
 TN_PRIV bool tni_device_look(tn_frame *f);
 TN_PRIV bool tni_device_looks(const tn_frame *f); /* whether it reads elements of the device */
 TN_PRIV bool tni_device_run(tn_frame *f);
+/* In place of it, of a call without data: counts the workspace that the kernel asks for. */
+TN_PRIV bool tni_device_plan(tn_frame *f);
 /* d, where the call is, is about to read its inputs, or to write what it writes, in the current
  * stream. False with an error. */
 TN_PRIV bool tni_device_reads(tn_frame *f, tni_device *d);
@@ -343,9 +345,9 @@ TN_PRIV bool tni_record_call(tni_call *c);
 TN_PRIV bool tni_record_defers(tn_frame *f);
 TN_PRIV void tni_record_undo(const tn_frame *f); /* takes the last one back, f's: it has failed */
 TN_PRIV void tni_record_drop(tni_block *b);      /* the recording under way, if there is one */
-/* Counts scratch memory of the call in progress in the context's plan, if there is one; false
- * without memory (plan.c). */
-TN_PRIV bool tni_plan_scratch(tni_block *b, int64_t bytes);
+/* Counts scratch memory of the call in progress, on a device or for TN_META on the CPU, in the
+ * context's plan, if there is one; false without memory (plan.c). */
+TN_PRIV bool tni_plan_scratch(tni_block *b, int device, int64_t bytes);
 
 /* --- generated -------------------------------------------------------------------------------- */
 

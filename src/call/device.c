@@ -9,7 +9,7 @@ TN_PRIV bool tni_frame_place(tn_frame *f, tn_device_id device) {
     if (device != TN_CPU && device != TN_META && !tni_device_of(f->block, device))
         return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
     f->device = device;
-    f->meta = device == TN_META;
+    f->meta = tni_without_data(f->block, device);
     if (device > TN_META && f->elsewhere != TNI_IN_BATCH) f->elsewhere = TNI_ON_DEVICE;
     return true;
 }
@@ -38,27 +38,40 @@ static const char *device_input(const tn_frame *f, int i, char *text, size_t roo
  * is read as one; beside meta tensors also an index. */
 static bool device_stands_beside(const tn_frame *f, int i) {
     const tn_tensor *t = f->in[i];
+    const bool meta = f->device == TN_META;
     char name[80];
     if (t->flags & TNI_NUMBER) return true;
-    if (t->device != TN_CPU) return false;
-    if (!t->ndim && (f->meta || f->row->rules || f->row->compose)) return true;
-    return f->meta && tni_dtype(t->dtype)->category <= TNI_CAT_INT &&
+    if (t->device != TN_CPU && !(t->device == TN_META && tni_is_planning(f->block))) return false;
+    if (!t->ndim && (meta || f->row->rules || f->row->compose)) return true;
+    return meta && tni_dtype(t->dtype)->category <= TNI_CAT_INT &&
            !strncmp(device_input(f, i, name, sizeof name), "'ind", 4);
+}
+
+/* A row that moves tensors between devices is where it writes. */
+static bool device_enter_across(tn_frame *f) {
+    const tn_tensor *from = f->in[f->nin - 1];
+    f->device = f->in[0]->device;
+    f->meta = (f->in[0]->flags & TNI_META) != 0;
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i] && f->in[i]->device > TN_META) f->elsewhere = TNI_ON_DEVICE;
+    return f->meta || !from || !(from->flags & TNI_META) ||
+           tn_fail(f, TN_UNSUPPORTED, "Cannot copy out of meta tensor; no data!");
 }
 
 TN_PRIV bool tni_device_enter(tn_frame *f) {
     char a[80], c[80];
-    int first = 0;
-    /* The first that is not on the CPU says where the call is; of a row that moves tensors between
-     * devices, the one that is written. */
-    while (!f->in[first] || f->in[first]->device == TN_CPU) first++;
-    f->elsewhere = f->in[first]->flags & TNI_DEVICE ? TNI_ON_DEVICE : 0;
-    if (f->row->forms & TN_ACROSS && f->elsewhere) {
-        f->device = f->in[0]->device;
-        return true;
+    int first = -1;
+    if (f->row->forms & TN_ACROSS) return device_enter_across(f);
+    /* The first that is on a device says where the call is, or else the first of meta. */
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (!t || t->device == TN_CPU) continue;
+        f->meta = f->meta || t->flags & TNI_META;
+        if (first < 0 || (f->in[first]->device == TN_META && t->device > TN_META)) first = i;
     }
     f->device = f->in[first]->device;
-    f->meta = f->device == TN_META;
+    f->elsewhere = f->device > TN_META ? TNI_ON_DEVICE : 0;
+    f->meta = f->meta || tni_without_data(f->block, f->device);
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t || t->device == f->device || device_stands_beside(f, i)) continue;
@@ -133,27 +146,41 @@ TN_PRIV bool tni_device_reads(tn_frame *f, tni_device *d) {
     return true;
 }
 
-/* Inputs that the schema marks as written, members of lists too. */
-static bool device_mutates(tn_frame *f, tni_device *d) {
+/* Does it for all inputs that the schema marks as written, members of lists too. */
+static bool device_mutates(tn_frame *f, tni_device *d,
+                           bool (*it)(tni_block *b, tni_device *d, const tn_tensor *t)) {
     const tn_gen *gen = f->row->gen;
     tn_tensors l;
+    if (!(gen->props & TN_PROP_MUTATED)) return true;
     for (int i = 0; i < gen->nfixed; i++)
-        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED &&
-            !tni_stream_writes(f->block, d, f->in[i]))
-            return false;
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && !it(f->block, d, f->in[i])) return false;
     if (!(gen->props & TN_PROP_LISTS)) return true;
     TNI_EACH_LIST(i, l, gen, f->args) {
         for (int64_t k = 0; gen->param[i].flags & TN_P_MUTATED && k < l.n; k++)
-            if (!tni_stream_writes(f->block, d, l.at[k])) return false;
+            if (!it(f->block, d, l.at[k])) return false;
     }
     return true;
+}
+
+/* A call that computes nothing would leave old values in tensors with data. */
+static bool device_may_plan(tni_block *b, tni_device *d, const tn_tensor *t) {
+    if (!t || !(t->flags & TNI_DEVICE)) return true;
+    return tni_error(b, TN_INVALID,
+                     "a plan of memory cannot write a tensor of %s that has data; make it while "
+                     "the plan is in progress",
+                     d->name);
+}
+static bool device_plans(tn_frame *f, tni_device *d) {
+    for (int k = 0; k < f->ngiven; k++)
+        if (!device_may_plan(f->block, d, f->given[k])) return false;
+    return device_mutates(f, d, device_may_plan);
 }
 
 /* What the call writes: results, and inputs that are marked so. Its node keeps the stream. */
 TN_PRIV bool tni_device_writes(tn_frame *f, tni_device *d) {
     for (int k = 0; f->on && k < f->nout; k++)
         if (!tni_stream_writes(f->block, d, f->out[k])) return false;
-    if (f->on && f->row->gen->props & TN_PROP_MUTATED && !device_mutates(f, d)) return false;
+    if (f->on && !device_mutates(f, d, tni_stream_writes)) return false;
     if (!tni_is_recorded(f)) return true;
     f->node->streamed = 1;
     f->node->stream = tni_stream_now(f->block, d)->number;
@@ -168,6 +195,7 @@ TN_PRIV bool tni_device_find(tn_frame *f) {
     /* Between devices, or nothing but a view. */
     if (!d || row->forms & TN_ACROSS || row->run == tni_run_nothing) return true;
     if (!tni_load(&d->table) && !device_table(f->block, d)) return false;
+    if (f->meta && !device_plans(f, d)) return false;
     f->on = device_row_of(d, row);
     if (!f->on || !f->on->scratch) f->scratch_bytes = 0;
     if (f->on && !tni_device_reads(f, d)) return false;
@@ -221,6 +249,12 @@ TN_PRIV bool tni_device_run(tn_frame *f) {
     return !b->failed && (!f->row->verdict || f->row->verdict(f));
 }
 
+TN_PRIV bool tni_device_plan(tn_frame *f) {
+    const bool ok = !tni_elsewhere(f) || !f->on || !f->on->prepare || f->on->prepare(f);
+    f->scratch = NULL;
+    return ok;
+}
+
 /* --- a row without a kernel, on copies -------------------------------------------------------- */
 
 TN_PRIV bool tni_device_take_copies(tn_frame *f, void *args, size_t room) {
@@ -264,6 +298,10 @@ TN_API void *tn_device_scratch(tn_frame *f, int64_t bytes) {
     uint8_t stream;
     tni_capture *capture = tni_state(f->block)->capture;
     if (!d || !f->on || f->on->scratch || f->scratch) return NULL;
+    if (TNI_UNLIKELY(f->meta)) { /* counted, and not used: the device itself is no host memory */
+        if (tni_plan_scratch(f->block, f->device, bytes > 0 ? bytes : 1)) f->scratch = d;
+        return f->scratch;
+    }
     if (TNI_UNLIKELY(capture != NULL)) capture->scratch = true;
     f->scratch =
         tni_device_get(f->block, f->device, bytes > 0 ? bytes : 1, &release, &user, &stream);

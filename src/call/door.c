@@ -445,7 +445,7 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
 /* On meta scratch memory only counts in a plan. */
 TNI_INLINE bool door_scratch(tn_frame *f) {
     const int64_t bytes = (int64_t)f->scratch_bytes;
-    if (TNI_UNLIKELY(f->meta)) return tni_plan_scratch(f->block, bytes);
+    if (TNI_UNLIKELY(f->meta)) return tni_plan_scratch(f->block, TN_META, bytes);
     f->scratch = tni_need(f->block, bytes);
     return f->scratch != NULL;
 }
@@ -610,9 +610,9 @@ TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, con
         TNI_UNLIKELY(!door_prepare(c, row, b, rare))) {
         return door_otherwise(c);
     }
-    if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
+    if (TNI_UNLIKELY(!(TNI_LIKELY(!f->meta) ? tni_run(f, row, b) : tni_device_plan(f)))) {
         /* Stopped, or refused by its verdict: all as before. */
-        if (tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) tni_record_undo(f);
+        if (!f->meta && tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) tni_record_undo(f);
         door_undo(c); /* keeps an error already set */
         return tn_fail(f, TN_CANCELLED, "the call was cancelled");
     }

@@ -62,7 +62,7 @@ static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const
     /* Otherwise a temporary, copied into t after run (redirected). */
     made = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (!made) return false;
-    if (tni_elsewhere(f)) tni_set_device(made, f->device);
+    if (TNI_UNLIKELY(f->device != TN_CPU)) tni_set_device(made, f->device, f->meta);
     frame_call(f)->redirected |= 1u << k;
     return true;
 }
@@ -94,7 +94,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
     /* A new tensor: a header now, memory after check and look. */
     t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
-    if (TNI_UNLIKELY(f->device != TN_CPU)) tni_set_device(t, f->device);
+    if (TNI_UNLIKELY(f->device != TN_CPU)) tni_set_device(t, f->device, f->meta);
     return true;
 }
 
@@ -164,7 +164,7 @@ TN_PRIV bool tni_announce_images(tn_frame *f, int k, tn_dtype dtype, int ndim, c
                                  const tn_tensor *like, bool strided) {
     int64_t stride[TN_MAX_DIMS], numel;
     const bool moves = (f->row->forms & TN_MOVES) != 0;
-    strided = moves || (strided && !tni_elsewhere(f)) || f->meta;
+    strided = moves || (!tni_elsewhere(f) && (strided || f->meta));
     if (ndim != like->ndim || !tni_like_channels_last(like) || !tni_numel_of(ndim, size, &numel) ||
         (k < f->ngiven && !strided))
         return tn_announce(f, k, dtype, ndim, size);

@@ -183,7 +183,7 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         copy = tni_header(f->block, t->dtype, t->ndim, t->size, NULL);
         if (!copy) return false;
-        tni_set_device(copy, t->device);
+        tni_set_device(copy, t->device, (t->flags & TNI_META) != 0);
         if (!tni_set_storage(f->block, copy)) {
             tni_drop(f->block, copy);
             return false;

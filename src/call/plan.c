@@ -1,5 +1,6 @@
-/* plan.c - the memory that calls on meta tensors would take: storages counted from making to
- * release, scratch while its call prepares, under one lock a context.
+/* plan.c - the memory that calls on tensors without data would take, on meta for the CPU and on
+ * each device: storages counted from making to release, scratch while its call prepares, under one
+ * lock a context.
  *
  * A record is needed while its storage lives, and as long as it is part of the peak; all others are
  * used again, so a plan of many steps takes no more memory than one step's. Records do not count as
@@ -13,32 +14,43 @@ typedef struct plan_record {
     int64_t next;
     const char *what, *file;
     int line;
+    uint8_t device;
     char shape[TN_PLAN_TEXT];
 } plan_record;
 
+typedef struct plan_device {
+    int64_t bytes, peak; /* of storages and scratch, now and at most */
+    int64_t moment;      /* when the peak was reached; 0: nothing was counted */
+} plan_device;
+
 struct tni_memory_plan {
     uint32_t lock;
-    bool on;
-    uint64_t number;     /* storages of plans before do not count */
-    int64_t moment;      /* number of the newest change */
-    int64_t peak_moment; /* when tensor_peak was reached */
-    int64_t used;        /* bytes in use at the beginning */
-    int64_t instead;     /* bytes that the storages would take beyond what they take on meta */
-    int64_t tensors;     /* bytes of storages that live */
-    int64_t peak, tensor_peak;
+    bool active;
+    uint64_t number; /* storages of plans before do not count */
+    int64_t moment;  /* number of the newest change */
+    int64_t used;    /* bytes of the host in use at the beginning */
+    int64_t instead; /* bytes that meta storages would take beyond what they take so */
+    int64_t peak;    /* of the host, with all that is real */
+    plan_device on[UINT8_MAX + 1];
     plan_record *record;
     int64_t n, room, spare; /* spare: the first free record; -1: none */
 };
 
-/* What the allocator counts for a request (base/alloc.c): small ones are whole bins. */
-static int64_t plan_rounded(int64_t bytes) {
-    return bytes > TNI_SMALL ? bytes : (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
+/* What the allocator counts for a request (base/alloc.c): small ones are whole bins; a device,
+ * whole grains. */
+static int64_t plan_rounded(const tni_block *b, int device, int64_t bytes) {
+    const tni_device *d = tni_device_of(b, device);
+    int64_t grain = TNI_ALIGN, whole;
+    if (d && d->backend->grain > 0) grain = d->backend->grain;
+    if (!d && bytes > TNI_SMALL) return bytes;
+    return tni_add(bytes, grain - 1, &whole) ? whole - whole % grain : bytes;
 }
 
 /* --- records, under the lock ------------------------------------------------------------------ */
 
 static bool plan_is_done(const struct tni_memory_plan *p, const plan_record *r) {
-    return r->born && r->died && (r->died <= p->peak_moment || r->born > p->peak_moment);
+    const int64_t peak = p->on[r->device].moment;
+    return r->born && r->died && (r->died <= peak || r->born > peak);
 }
 
 /* Frees the records that no later answer needs. */
@@ -93,15 +105,13 @@ static void plan_place(const tni_block *b, plan_record *r) {
 static void plan_look(const tni_block *b, struct tni_memory_plan *p) {
     const int64_t now = p->instead + tni_memory_used(b->context) - p->used;
     if (now > p->peak) p->peak = now;
-    if (p->tensors > p->tensor_peak) {
-        p->tensor_peak = p->tensors;
-        p->peak_moment = p->moment;
-    }
 }
 
-/* A record of so many bytes; `instead` is what they add to memory in use. NULL without memory. */
-static plan_record *plan_add(tni_block *b, struct tni_memory_plan *p, int64_t bytes,
+/* A record of so many bytes; `instead` is what they add to the host's memory in use. NULL without
+ * memory. */
+static plan_record *plan_add(tni_block *b, struct tni_memory_plan *p, int device, int64_t bytes,
                              int64_t instead) {
+    plan_device *on = &p->on[device];
     const int64_t i = plan_record_new(b->context, p);
     if (i < 0) return NULL;
     plan_record *r = &p->record[i];
@@ -109,8 +119,13 @@ static plan_record *plan_add(tni_block *b, struct tni_memory_plan *p, int64_t by
     r->count = 1;
     r->born = ++p->moment;
     r->died = 0;
+    r->device = (uint8_t)device;
     plan_place(b, r);
-    p->tensors += bytes;
+    on->bytes += bytes;
+    if (on->bytes > on->peak || !on->moment) {
+        on->peak = on->bytes;
+        on->moment = p->moment;
+    }
     p->instead += instead;
     plan_look(b, p);
     return r;
@@ -118,7 +133,7 @@ static plan_record *plan_add(tni_block *b, struct tni_memory_plan *p, int64_t by
 
 static void plan_drop(struct tni_memory_plan *p, plan_record *r, int64_t instead) {
     r->died = ++p->moment;
-    p->tensors -= r->bytes;
+    p->on[r->device].bytes -= r->bytes;
     p->instead -= instead;
 }
 
@@ -127,21 +142,24 @@ static struct tni_memory_plan *plan_lock(tn_context *c) {
     struct tni_memory_plan *p = tni_load(&tni_tensors(c)->plan);
     if (!p) return NULL;
     tni_lock(&p->lock);
-    if (p->on) return p;
+    if (p->active) return p;
     tni_unlock(&p->lock);
     return NULL;
 }
 
-/* A storage with data has one head of TNI_ALIGN bytes, a planned one is larger. */
-static int64_t plan_instead(const tni_planned *s) {
-    return plan_rounded(s->storage.bytes) + TNI_ALIGN - (int64_t)s->storage.room;
+/* A storage with data of the CPU has one head of TNI_ALIGN bytes, a planned one is larger, as is
+ * one of a device. */
+static int64_t plan_instead(const tni_block *b, const tni_planned *s, int device) {
+    if (device != TN_META) return 0;
+    return plan_rounded(b, device, s->storage.bytes) + TNI_ALIGN - (int64_t)s->storage.room;
 }
 
 TN_PRIV bool tni_plan_add(tni_block *b, const tn_tensor *t, tni_planned *s) {
     struct tni_memory_plan *p = plan_lock(b->context);
     s->plan = 0;
     if (!p) return true;
-    plan_record *r = plan_add(b, p, plan_rounded(s->storage.bytes), plan_instead(s));
+    plan_record *r = plan_add(b, p, t->device, plan_rounded(b, t->device, s->storage.bytes),
+                              plan_instead(b, s, t->device));
     if (r) {
         tni_tensor_text(r->shape, sizeof r->shape, t);
         s->plan = p->number;
@@ -152,20 +170,24 @@ TN_PRIV bool tni_plan_add(tni_block *b, const tn_tensor *t, tni_planned *s) {
 }
 
 TN_PRIV void tni_plan_drop(const tni_planned *s) {
-    struct tni_memory_plan *p = s->plan ? plan_lock(s->storage.owner->context) : NULL;
+    const tni_block *b = s->storage.owner;
+    struct tni_memory_plan *p = s->plan ? plan_lock(b->context) : NULL;
     if (!p) return;
-    if (s->plan == p->number) plan_drop(p, &p->record[s->record], plan_instead(s));
+    if (s->plan == p->number) {
+        plan_record *r = &p->record[s->record];
+        plan_drop(p, r, plan_instead(b, s, r->device));
+    }
     tni_unlock(&p->lock);
 }
 
-TN_PRIV bool tni_plan_scratch(tni_block *b, int64_t bytes) {
+TN_PRIV bool tni_plan_scratch(tni_block *b, int device, int64_t bytes) {
     struct tni_memory_plan *p = plan_lock(b->context);
     if (!p) return true;
-    const int64_t whole = plan_rounded(bytes);
-    plan_record *r = plan_add(b, p, whole, whole);
+    const int64_t whole = plan_rounded(b, device, bytes), instead = device == TN_META ? whole : 0;
+    plan_record *r = plan_add(b, p, device, whole, instead);
     if (r) {
         snprintf(r->shape, sizeof r->shape, "scratch");
-        plan_drop(p, r, whole);
+        plan_drop(p, r, instead);
     }
     tni_unlock(&p->lock);
     return r != NULL || tni_memory_error(b, bytes);
@@ -187,39 +209,50 @@ static int plan_by_bytes(const void *a, const void *b) {
     return plan_by_kind(a, b);
 }
 
-/* Leaves the records that were alive at the peak, one for all of a kind, the largest first. */
-static void plan_merge(const tni_block *b, struct tni_memory_plan *p) {
-    int64_t n = 0, kinds = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        plan_record *r = &p->record[i];
-        const bool alive =
-            r->born && r->born <= p->peak_moment && (!r->died || r->died > p->peak_moment);
-        if (!alive) continue;
-        r->line = tni_line(b, r->file, r->line);
-        p->record[n++] = *r;
+/* Records of a device that were alive at its peak, from `first` on: moves them there and gives
+ * their number. */
+static int64_t plan_alive(const tni_block *b, struct tni_memory_plan *p, int device,
+                          int64_t first) {
+    const int64_t peak = p->on[device].moment;
+    int64_t n = first;
+    for (int64_t i = first; i < p->n; i++) {
+        plan_record r = p->record[i];
+        if (!r.born || r.device != device || r.born > peak || (r.died && r.died <= peak)) continue;
+        r.line = tni_line(b, r.file, r.line);
+        p->record[i] = p->record[n];
+        p->record[n++] = r;
     }
-    if (n) qsort(p->record, (size_t)n, sizeof *p->record, plan_by_kind);
-    for (int64_t i = 0; i < n; i++) {
-        plan_record *last = kinds ? &p->record[kinds - 1] : NULL;
-        if (last && plan_by_kind(last, &p->record[i]) == 0) {
-            last->bytes += p->record[i].bytes;
-            last->count++;
-        } else
-            p->record[kinds++] = p->record[i];
-    }
-    if (kinds) qsort(p->record, (size_t)kinds, sizeof *p->record, plan_by_bytes);
-    p->n = kinds;
+    return n - first;
 }
 
-static void plan_answer(const tni_block *b, struct tni_memory_plan *p, tn_plan *plan) {
+/* One record for all of a kind, the largest first; their number. */
+static int64_t plan_merge(plan_record *record, int64_t n) {
+    int64_t kinds = 0;
+    if (n) qsort(record, (size_t)n, sizeof *record, plan_by_kind);
+    for (int64_t i = 0; i < n; i++) {
+        plan_record *last = kinds ? &record[kinds - 1] : NULL;
+        if (last && plan_by_kind(last, &record[i]) == 0) {
+            last->bytes += record[i].bytes;
+            last->count++;
+        } else
+            record[kinds++] = record[i];
+    }
+    if (kinds) qsort(record, (size_t)kinds, sizeof *record, plan_by_bytes);
+    return kinds;
+}
+
+/* From n records of that device alone. */
+static void plan_answer(const struct tni_memory_plan *p, int device, plan_record *record, int64_t n,
+                        tn_plan *plan) {
+    const int64_t peak = p->on[device].peak, kinds = plan_merge(record, n);
     memset(plan, 0, sizeof *plan);
+    plan->device = (tn_device_id)(device == TN_META ? TN_CPU : device);
+    plan->peak = plan->tensor_peak = plan->rest = peak;
     /* Tiny tensors may fit into what is in use. */
-    plan->peak = p->peak > p->tensor_peak ? p->peak : p->tensor_peak;
-    plan->tensor_peak = plan->rest = p->tensor_peak;
-    plan->end = p->tensors;
-    plan_merge(b, p);
-    for (; plan->nparts < TN_PLAN_PARTS && plan->nparts < p->n; plan->nparts++) {
-        const plan_record *r = &p->record[plan->nparts];
+    if (device == TN_META && p->peak > peak) plan->peak = p->peak;
+    plan->end = p->on[device].bytes;
+    for (; plan->nparts < TN_PLAN_PARTS && plan->nparts < kinds; plan->nparts++) {
+        const plan_record *r = &record[plan->nparts];
         tn_plan_part *part = &plan->part[plan->nparts];
         part->bytes = r->bytes;
         part->count = r->count;
@@ -229,6 +262,24 @@ static void plan_answer(const tni_block *b, struct tni_memory_plan *p, tn_plan *
         memcpy(part->shape, r->shape, sizeof part->shape);
         plan->rest -= r->bytes;
     }
+}
+
+/* The CPU, and behind it the devices on which something was counted; the first `room` into plans.
+ * How many there are. */
+static int32_t plan_answers(const tni_block *b, struct tni_memory_plan *p, tn_plan *plans,
+                            int32_t room) {
+    int64_t first = 0;
+    int32_t n = 0;
+    for (int device = TN_META; device <= UINT8_MAX; device++) {
+        if (device != TN_META && !p->on[device].moment) continue;
+        if (n < room) {
+            const int64_t alive = plan_alive(b, p, device, first);
+            plan_answer(p, device, p->record + first, alive, &plans[n]);
+            first += alive;
+        }
+        n++;
+    }
+    return n;
 }
 
 /* --- public ----------------------------------------------------------------------------------- */
@@ -268,33 +319,41 @@ TN_API bool tn_plan_begin_at(const char *file, int line) {
     struct tni_memory_plan *p = plan_of(b);
     if (!p) return tni_leave(b, false);
     tni_lock(&p->lock);
-    const bool was_on = p->on;
+    const bool was_on = p->active;
     if (!was_on) {
-        p->on = true;
+        p->active = true;
         p->number++;
-        p->moment = p->peak_moment = p->instead = p->tensors = p->peak = p->tensor_peak = 0;
+        p->moment = p->instead = p->peak = 0;
+        memset(p->on, 0, sizeof p->on);
         p->used = tni_memory_used(b->context);
+        tni_store_relaxed(&tni_tensors(b->context)->planning, 1u);
     }
     tni_unlock(&p->lock);
     return !was_on ||
            tni_leave(b, tni_error(b, TN_INVALID, "tn_plan_begin: a plan is already in progress"));
 }
 
-TN_API bool tn_plan_end_at(const char *file, int line, tn_plan *plan) {
+TN_API int32_t tn_plan_end_at(const char *file, int line, tn_plan *plans, int32_t room) {
     tni_block *b = tni_here();
-    if (!b) return false;
+    int32_t n;
+    for (int32_t i = 0; plans && i < room; i++) memset(&plans[i], 0, sizeof plans[i]);
+    if (!b) return 0;
     tni_place_set(b, file, line);
     struct tni_memory_plan *p = plan_lock(b->context);
-    if (!p) return tni_leave(b, tni_error(b, TN_INVALID, "tn_plan_end: no plan is in progress"));
+    if (!p) {
+        tni_error(b, TN_INVALID, "tn_plan_end: no plan is in progress");
+        return tni_leave(b, false);
+    }
     plan_look(b, p);
     /* The records go with this call; the next plan has its own. */
     struct tni_memory_plan ended = *p;
-    p->on = false;
+    p->active = false;
+    tni_store_relaxed(&tni_tensors(b->context)->planning, 0u);
     p->record = NULL;
     p->n = p->room = 0;
     p->spare = -1;
     tni_unlock(&p->lock);
-    if (plan) plan_answer(b, &ended, plan);
+    n = plan_answers(b, &ended, plans, plans ? room : 0);
     plan_clear(b->context, &ended);
-    return !b->failed;
+    return b->failed ? 0 : n;
 }

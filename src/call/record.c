@@ -27,7 +27,7 @@ static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
 static tn_tensor *record_ghost(tni_block *b, const tn_tensor *ghost) {
     tn_tensor *t = tni_header(b, ghost->dtype, ghost->ndim, ghost->size, NULL);
     if (!t) return NULL;
-    tni_set_device(t, ghost->device);
+    tni_set_device(t, ghost->device, (ghost->flags & TNI_META) != 0);
     t->flags |= TNI_GHOST;
     return tni_move(b, t, 0);
 }

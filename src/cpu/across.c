@@ -3,11 +3,12 @@
  * one on dst's. Waits where the host reads. Hot: all copies begin here. */
 #include "drive.h"
 
-/* A new row-major tensor of like's shape. */
-static tn_tensor *across_new(tni_block *b, const tn_tensor *like, int dtype, int device) {
+/* A new row-major tensor of like's shape; meta: without data. */
+static tn_tensor *across_new(tni_block *b, const tn_tensor *like, int dtype, int device,
+                             bool meta) {
     tn_tensor *t = tni_header(b, dtype, like->ndim, like->size, NULL);
     if (!t) return NULL;
-    tni_set_device(t, device);
+    tni_set_device(t, device, meta);
     if (tni_set_storage(b, t)) return t;
     tni_drop(b, t);
     return NULL;
@@ -37,11 +38,11 @@ static bool across_host(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool
     tn_tensor *to = dst, *dense;
     if (!across_alike(dst, src)) {
         if (src->dtype != dst->dtype || !(src->flags & TNI_CONTIGUOUS)) {
-            from = dense = across_new(b, dst, dst->dtype, src->device);
+            from = dense = across_new(b, dst, dst->dtype, src->device, false);
             if (!dense) return false;
             tni_copy_elements(b, dense, src);
         }
-        if (!(dst->flags & TNI_CONTIGUOUS)) to = across_new(b, dst, dst->dtype, dst->device);
+        if (!(dst->flags & TNI_CONTIGUOUS)) to = across_new(b, dst, dst->dtype, dst->device, false);
         if (!to) return false;
     }
     if (!tni_device_bytes(b, d, tni_bytes_at(to), tni_bytes_at(from),
@@ -75,7 +76,7 @@ static bool across_copy(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool
     mark = tni_begin(b);
     ok = mark >= 0;
     if (ok && dst->device != TN_CPU && src->device != TN_CPU) {
-        host = across_new(b, src, src->dtype, TN_CPU);
+        host = across_new(b, src, src->dtype, TN_CPU, false);
         ok = host && across_host(b, host, src, false) && across_host(b, dst, host, false);
     } else if (ok) {
         ok = across_host(b, dst, src, later);
@@ -105,7 +106,7 @@ TN_PRIV void tni_copy_later(tni_block *b, tn_tensor *dst, const tn_tensor *src) 
 }
 
 TN_PRIV tn_tensor *tni_device_down(tni_block *b, const tn_tensor *t) {
-    tn_tensor *here = across_new(b, t, t->dtype, TN_CPU);
+    tn_tensor *here = across_new(b, t, t->dtype, TN_CPU, false);
     tni_device *d = tni_device_of(b, t->device);
     if (!here || !d) return NULL;
     if (across_copy(b, here, t, false) && tni_device_wait(b, d)) return here;
@@ -115,11 +116,12 @@ TN_PRIV tn_tensor *tni_device_down(tni_block *b, const tn_tensor *t) {
 
 TN_PRIV tn_tensor *tni_device_up(tni_block *b, tn_tensor *t, int device) {
     tn_tensor *there = NULL;
+    const bool meta = tni_without_data(b, device);
     if (device == TN_META || tni_device_of(b, device))
-        there = across_new(b, t, t->dtype, device);
+        there = across_new(b, t, t->dtype, device, meta);
     else
         tni_error(b, TN_UNSUPPORTED, "device number %d does not exist", device);
-    if (there && device != TN_META && !across_copy(b, there, t, false)) {
+    if (there && !meta && !across_copy(b, there, t, false)) {
         tni_drop(b, there);
         there = NULL;
     }

@@ -286,6 +286,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.properties = backend_properties;
     cuda.streams = tnc_streams();
     cuda.close = backend_close;
+    cuda.grain = TNC_MEMORY_GRAIN;
     return &cuda;
 }
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 enum : int64_t {
-    MEMORY_GRAIN = 512,     /* bytes; all pieces begin and end at whole grains */
     MEMORY_SMALL = 1 << 20, /* up to this, pieces come from segments of their own */
     MEMORY_SMALL_SEGMENT = 2 << 20,
     MEMORY_LARGE_SEGMENT =
@@ -61,7 +60,7 @@ static void memory_keep(memory_cache *c, memory_piece *p) {
 /* What lies behind the first `bytes` of p becomes an idle piece, if it is worth one. */
 static void memory_cut(memory_cache *c, memory_piece *p, int64_t bytes) {
     memory_piece *rest;
-    if (p->bytes - bytes < (p->small ? MEMORY_GRAIN : MEMORY_SMALL)) return;
+    if (p->bytes - bytes < (p->small ? TNC_MEMORY_GRAIN : MEMORY_SMALL)) return;
     rest = new (std::nothrow) memory_piece(*p);
     if (!rest) return; /* p stays whole */
     rest->at += bytes;
@@ -220,7 +219,7 @@ static memory_piece *memory_new_segment(memory_cache *c, cudaStream_t s, int64_t
 
 /* NULL with *e. */
 static void *memory_take(memory_cache *c, cudaStream_t s, int64_t bytes, cudaError_t *e) {
-    const int64_t whole = (bytes + MEMORY_GRAIN - 1) / MEMORY_GRAIN * MEMORY_GRAIN;
+    const int64_t whole = (bytes + TNC_MEMORY_GRAIN - 1) / TNC_MEMORY_GRAIN * TNC_MEMORY_GRAIN;
     const bool small = whole <= MEMORY_SMALL;
     memory_piece key = {NULL, whole, false, small, NULL, NULL, s, {}}, *p;
     memory_look(c, false);

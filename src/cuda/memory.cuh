@@ -4,6 +4,8 @@
 
 #include "cuda.cuh"
 
+constexpr int64_t TNC_MEMORY_GRAIN = 512; /* bytes; all pieces begin and end at whole grains */
+
 TNC_PRIV void *tnc_alloc(int32_t device, int64_t bytes, char *why, size_t room);
 /* What that and tnc_host_alloc say of e: nothing if it means that none is left. */
 TNC_PRIV void tnc_no_memory(cudaError_t e, char *why, size_t room);

@@ -84,7 +84,7 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
         return -1;
     mode = tn_set_grad_mode(false);
     same = tnp_eq(tnp_argmax(output, 1, false), target);
-    hits = tn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
+    hits = tni_nn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
     tn_set_grad_mode(mode);
     return hits;
 }
@@ -168,7 +168,7 @@ static bool train_batch(train_run *r, const tn_batch *b, int64_t at, int64_t n) 
     }
     loss = train_gradients(r, b, share, &output);
     if (!loss || (at + 1 == first + share && !train_update(r))) return false;
-    value = tn_item(loss);
+    value = tni_nn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
     r->classes = hits >= 0;
     r->hits += hits;
@@ -228,7 +228,7 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     hits = train_hits(output, b->field[1]);
     s->classes = hits >= 0;
     s->hits += hits;
-    s->loss = fma(tn_item(value), (double)b->n, s->loss);
+    s->loss = fma(tni_nn_item(value), (double)b->n, s->loss);
     s->items += (double)b->n;
     return tn_ok();
 }

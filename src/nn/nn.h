@@ -61,6 +61,8 @@ TN_PRIV void tni_map_free(tni_map *m);
 
 /* Sets an error at the place of the outermost call in progress; returns false. */
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) TNI_PRINTF(2, 3);
+/* tn_item, and NaN of a tensor without data, as a plan of memory has. */
+TN_PRIV double tni_nn_item(const tn_tensor *t);
 
 /* A link of the chain whose text is a class name: constructors, load, to. */
 typedef struct tni_step {

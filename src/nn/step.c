@@ -1,6 +1,9 @@
 /* step.c - a public call of modules or optimizers in progress: its place, its name in messages,
  * its errors. */
 #include "nn.h"
+#include "../api/device.h"
+
+#include <math.h>
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     tn_path *p = tn_path_current();
@@ -12,6 +15,10 @@ TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     tn_error_set_list(code, p ? p->file : NULL, p ? p->line : 0, format, list);
     va_end(list);
     return false;
+}
+
+TN_PRIV double tni_nn_item(const tn_tensor *t) {
+    return tn_data(t) || tn_device_data(t) ? tn_item(t) : (double)NAN;
 }
 
 /* The class name alone: "Linear: ...". An empty name puts nothing before the message. */

@@ -20,7 +20,7 @@ static tn_tensor *clip_gradients(tn_tensors params, double order, int64_t *n) {
 
 /* min(max_norm / (norm + 1e-6), 1) as torch rounds it: a reciprocal, then a product. */
 static double clip_factor(const tn_tensor *total, double max_norm) {
-    double norm = tn_item(total), factor;
+    double norm = tni_nn_item(total), factor;
     if (tn_dtype_of(total) == TN_F64) {
         factor = 1.0 / (norm + 1e-6) * max_norm;
     } else {
@@ -50,7 +50,7 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
         if (grad) tnp_mul_scalar_(grad, tn_float(factor));
     }
     tn_whole_end();
-    return tn_ok() ? tn_item(total) : (double)NAN;
+    return tn_ok() ? tni_nn_item(total) : (double)NAN;
 }
 
 TN_API double tn_nn_clip_grad_norm_at(const char *file, int line, tn_tensors params,

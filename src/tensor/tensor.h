@@ -97,6 +97,7 @@ typedef struct tni_tensor_context {
     struct tni_device *devices;   /* beside the CPU (device/) */
     struct tni_streams *streams;  /* of these devices; NULL: none was made yet */
     struct tni_memory_plan *plan; /* of memory, kept from the first one on (call/plan.c) */
+    uint32_t planning;            /* one is in progress */
     uint32_t device_fallback;     /* rows without a kernel run on the CPU */
     struct tni_wrapped *wrapped;  /* the user's memory under tensors, to be released */
     uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
@@ -118,7 +119,9 @@ typedef struct tni_storage {
     uint32_t apart; /* writes through tensors with TNI_APART, which `version` does not count */
 } tni_storage;      /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE, TNI_DATA_PLANNED };
-/* TNI_DATA_PLANNED: of a meta tensor that was made while the context had a plan (call/plan.c). */
+/* TNI_DATA_PLANNED: of a tensor without data that was made while the context had a plan
+ * (call/plan.c). Its header has TNI_META, and where it would be: meta, which stands for the CPU, or
+ * a device. */
 typedef struct tni_planned {
     tni_storage storage; /* first */
     uint64_t plan;       /* its number; 0: none counts it */
@@ -340,10 +343,18 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
 TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
                                       void (*release)(void *data, void *user), void *user);
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
-/* Says where the data of t, a header without storage, is or will be. */
-TNI_INLINE void tni_set_device(tn_tensor *t, int device) {
+/* Whether a plan of memory is in progress: new tensors of devices have no data then. */
+TNI_INLINE bool tni_is_planning(const tni_block *b) {
+    return tni_load_relaxed(&tni_tensors(b->context)->planning) != 0;
+}
+/* Whether a new tensor of that device has no data. */
+TNI_INLINE bool tni_without_data(const tni_block *b, int device) {
+    return device == TN_META || (device > TN_META && tni_is_planning(b));
+}
+/* Says where the data of t, a header without storage, is or will be; meta: it has none. */
+TNI_INLINE void tni_set_device(tn_tensor *t, int device, bool meta) {
     t->device = (uint8_t)device;
-    if (TNI_UNLIKELY(device != TN_CPU)) t->flags |= device == TN_META ? TNI_META : TNI_DEVICE;
+    if (TNI_UNLIKELY(device != TN_CPU)) t->flags |= meta ? TNI_META : TNI_DEVICE;
 }
 /* Memory of a device, bytes > 0, how it is given back, with its device as user, and the number of
  * the stream that it belongs to; NULL with an error (device/). */

@@ -395,6 +395,11 @@ static void run_of(tn_frame *f, int device) {
     memory_close(device);
 }
 static bool null_look(tn_frame *f) { return look_of(f, tn_frame_device(f)); }
+/* Of one row, which has no use for it: as much as its input. */
+static const char *const null_worker = "tril";
+static bool null_workspace(tn_frame *f) {
+    return tn_device_scratch(f, tn_numel(f->in[0]) * tn_dtype_bytes(tn_dtype_of(f->in[0])));
+}
 static void null_run(tn_frame *f) { run_of(f, tn_frame_device(f)); }
 static bool bare_look(tn_frame *f) { return look_of(f, BARE); }
 static void bare_run(tn_frame *f) { run_of(f, BARE); }
@@ -580,7 +585,8 @@ const tn_backend *tn_null_backend(void) {
                               null_host_free,
                               null_properties,
                               &null_streams,
-                              null_close};
+                              null_close,
+                              ALIGN};
     tn_device_row *rows;
     int32_t n = 1;
     if (null.rows) return &null;
@@ -592,7 +598,8 @@ const tn_backend *tn_null_backend(void) {
         const tn_row *row = tn_row_at(i);
         if (!row->run || row->rules || row->forms & TN_MOVES) continue;
         rows[n].name = row->name;
-        rows[n].scratch = true;
+        rows[n].scratch = strcmp(row->name, null_worker) != 0;
+        if (!rows[n].scratch) rows[n].prepare = null_workspace;
         rows[n].look = null_look;
         rows[n++].run = null_run;
     }
@@ -642,7 +649,8 @@ const tn_backend *tn_bare_backend(void) {
                                     NULL,
                                     NULL,
                                     NULL,
-                                    NULL};
+                                    NULL,
+                                    0};
     return &bare;
 }
 

@@ -2,7 +2,7 @@
 # Devices beside the CPU, without one: null.c is a backend in memory of the host that the host may not read. Every row by its samples,
 # bit for bit the CPU's, and on a device with few kernels the same or a clear error (rows.c; TN_QUICK=1: fewer rows and dtypes); names,
 # errors, copies and gradients between devices, each allocation and copy failing (calls.c); streams and events, whose missing waits
-# the device sees (streams.c, order.c); record and replay with graphs and without (graphs.c).
+# the device sees (streams.c, order.c); record and replay with graphs and without (graphs.c); plans of memory (plans.c).
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/device
 mkdir -p "$out"
@@ -20,13 +20,13 @@ add() { # NAME STATUS
 }
 
 if gather "$out/device" "${CFLAGS:--O2 -g} -Wall -Wextra -Wshadow" "${BUILD:-build}/libtensor.a" \
-    tests/device/rows.c tests/device/calls.c tests/device/streams.c tests/device/graphs.c tests/device/null.c tests/device/order.c tests/ops/sample.c; then
+    tests/device/rows.c tests/device/calls.c tests/device/streams.c tests/device/graphs.c tests/device/plans.c tests/device/null.c tests/device/order.c tests/ops/sample.c; then
     if rows=$(sample operator 120 50); then
         "$out/device" rows $rows > "$out/rows.log" 2>&1
         add rows $?
     fi
     if [ -z "${TN_ROW:-}" ]; then
-        for program in calls streams graphs; do
+        for program in calls streams graphs plans; do
             "$out/device" $program > "$out/$program.log" 2>&1
             add $program $?
         done

@@ -653,6 +653,48 @@ def accelerator_graph():
     assert not torch.cuda.is_current_stream_capturing() and x.tolist() == [3, 3, 3]
 
 
+def plans():
+    cuda = torch.cuda
+
+    class Two(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = torch.nn.Linear(64, 256).to("cuda:0")
+            self.second = torch.nn.Linear(256, 8).to("cuda:1")
+
+        def forward(self, x):
+            return self.second(torch.relu(self.first(x)).softmax(1).to("cuda:1"))
+
+    def step():
+        net = Two()
+        of_each = [torch.optim.Adam(m.parameters()) for m in (net.first, net.second)]
+        for _ in range(2):
+            net(torch.randn(128, 64, device="cuda:0")).square().mean().backward()
+            for adam in of_each:
+                adam.step()
+                adam.zero_grad()
+
+    torch.ones(1, device="cuda:1")
+    plan = torch.will_it_fit(step, memory=300_000)
+    assert [p.device for p in plan.devices] == ["cpu", "cuda:0", "cuda:1"] and not plan
+    assert cuda.max_memory_allocated(0) == 0 and cuda.memory_allocated(1) == 0
+    step()
+    for i in range(2):
+        peak = cuda.max_memory_allocated(i)
+        print(i, plan[f"cuda:{i}"].peak, peak)
+        assert abs(plan[f"cuda:{i}"].peak - peak) <= 0.05 * peak
+    assert not plan["cuda:0"].fits and plan["cuda:0"].parts[0].file.endswith("cuda_programs.py")
+    assert str(plan).count("peak") == 3
+    # arguments of a device are copied there, without their data
+    net, x = torch.nn.Linear(8, 8).to("cuda:0"), torch.ones(100, 8, device="cuda:0")
+    before = cuda.memory_allocated(0)
+    plan = torch.will_it_fit(lambda net, x: net(x).sum().backward(), net, x)
+    assert cuda.memory_allocated(0) == before and plan["cuda:0"].peak >= 2 * 3200
+    assert net.weight.grad is None and net(x).shape == (100, 8)
+    raises(RuntimeError, "cannot write a tensor of cuda:0", lambda: torch.will_it_fit(x.zero_))
+    assert x.sum() == 800
+
+
 def gradients():
     torch.manual_seed(3)
     f = torch.nn.functional
@@ -697,7 +739,7 @@ PROGRAMS = (
     accelerator_graph, gradients, examples,
 )  # fmt: skip
 # These need two devices; and `facts`, `memory` the emulation's.
-PROGRAMS_OF_TWO = (current_device, errors, streams, events, figures)
+PROGRAMS_OF_TWO = (current_device, errors, streams, events, figures, plans)
 PROGRAMS_OF_THE_EMULATION = (facts, memory)
 
 

@@ -142,6 +142,18 @@ def test_a_plan_is_printed_as_a_table():
     assert len(lines) == 19 and lines[18].split() == ["16.0", "kB", "smaller", "ones"]
 
 
+def test_memory_may_be_given_for_each_device():
+    def step():
+        return torch.ones(1000, 1000)
+
+    assert torch.will_it_fit(step, memory={"cpu": 5_000_000, "cuda:0": 1})
+    assert not torch.will_it_fit(step, memory={"cpu": 3_000_000})
+    plan = torch.will_it_fit(step, device="cuda:0", memory={"cuda:0": 3_000_000})
+    assert not plan and plan["cuda:0"] is plan.devices[0] and len(plan.devices) == 1
+    with pytest.raises(KeyError, match="no device 'cuda:1'"):
+        plan["cuda:1"]
+
+
 def test_what_needs_data_is_an_error_and_ends_the_plan():
     def step():
         return torch.ones(5).nonzero()

@@ -140,7 +140,7 @@ static tn_plan planned(void (*program)(void)) {
     tn_context *c = begin();
     CHECK(tn_plan_begin());
     tn_with_device(TN_META) { program(); }
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     end(c);
     return plan;
 }
@@ -190,7 +190,7 @@ static void parts_name_operator_shape_and_line(void) {
         const int line = __LINE__ - 1;
         tn_tensor *view = tn_reshape(y[0], TN_DIMS(10, 100)); /* takes nothing */
         tn_free(tn_hold(shape_of(5)));
-        CHECK(tn_plan_end(&plan) && view);
+        CHECK(tn_plan_end(&plan, 1) && view);
         CHECK_EQ(plan.tensor_peak, 4 * 4000 + 64);
         CHECK_EQ(plan.end, 4 * 4000);
         CHECK(plan.nparts == 3 && plan.rest == 0);
@@ -216,7 +216,7 @@ static void only_what_lives_at_the_peak_is_named(void) {
     }
     TN_SCOPE
         shape_of(3500);
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     CHECK_EQ(plan.tensor_peak, 4 * 4001);
     CHECK(plan.nparts == 2 && plan.part[0].bytes == 4 * 2001 && plan.part[1].bytes == 4 * 2000);
     CHECK_EQ(plan.end, 0);
@@ -229,7 +229,7 @@ static void parts_beyond_the_room_are_the_rest(void) {
     CHECK(tn_plan_begin());
     TN_SCOPE
         for (int i = 0; i < 40; i++) shape_of(1000 + i);
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     CHECK_EQ(plan.nparts, TN_PLAN_PARTS);
     CHECK(plan.part[0].bytes == 4 * 1039 && plan.part[15].bytes == 4 * 1024);
     CHECK_EQ(parts_sum(&plan), plan.tensor_peak);
@@ -245,7 +245,7 @@ static void tensors_with_data_count_and_have_no_part(void) {
         (void)!tn_zeros(TN_DIMS(100000), .dtype = TN_F32, .device = TN_CPU);
         shape_of(10);
     }
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     CHECK_EQ(plan.tensor_peak, 64);
     CHECK(plan.peak >= 400000 && plan.peak < 410000);
     end(c);
@@ -258,12 +258,12 @@ static void plans_do_not_mix(void) {
     CHECK(tn_plan_begin());
     between = shape_of(6000);
     tn_free(before); /* was there when the plan began */
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     CHECK(plan.tensor_peak == 24000 && plan.end == 24000);
     CHECK(tn_plan_begin());
     tn_tensor *t = shape_of(100);
     tn_free(between); /* of the plan before */
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     CHECK(plan.tensor_peak == 448 && plan.end == 448);
     tn_free(t);
     end(c);
@@ -280,7 +280,7 @@ static void a_plan_of_many_steps_takes_the_memory_of_one(void) {
         if (i == 20) before = tn_memory().allocations;
     }
     CHECK_EQ(tn_memory().allocations, before);
-    CHECK(tn_plan_end(&plan));
+    CHECK(tn_plan_end(&plan, 1));
     CHECK(plan.tensor_peak == 80000 && plan.part[0].count == 20);
     end(c);
 }
@@ -290,11 +290,11 @@ static void a_plan_of_many_steps_takes_the_memory_of_one(void) {
 static void begin_and_end_come_in_pairs(void) {
     tn_context *c = begin();
     tn_plan plan;
-    CHECK(!tn_plan_end(&plan) && refused(TN_INVALID, "tn_plan_end: no plan is in progress"));
+    CHECK(!tn_plan_end(&plan, 1) && refused(TN_INVALID, "tn_plan_end: no plan is in progress"));
     CHECK(tn_plan_begin());
     CHECK(!tn_plan_begin() && refused(TN_INVALID, "tn_plan_begin: a plan is already in progress"));
-    CHECK(tn_plan_end(NULL));
-    CHECK(!tn_plan_end(NULL) && refused(TN_INVALID, "no plan is in progress"));
+    CHECK(tn_plan_end(NULL, 0));
+    CHECK(!tn_plan_end(NULL, 0) && refused(TN_INVALID, "no plan is in progress"));
     end(c);
     /* A context may end with a plan in progress. */
     c = begin();
@@ -309,9 +309,9 @@ static void what_needs_data_is_refused_by_name(void) {
     TN_SCOPE {
         tn_tensor *x = shape_of(1000);
         CHECK(!tn_nonzero(x));
-        CHECK(!tn_plan_end(&plan)); /* the step has failed */
+        CHECK(!tn_plan_end(&plan, 1)); /* the step has failed */
         CHECK(refused(TN_UNSUPPORTED, "nonzero(") && plan.tensor_peak == 4000);
-        CHECK(tn_plan_begin() && tn_plan_end(&plan) && plan.peak == 0);
+        CHECK(tn_plan_begin() && tn_plan_end(&plan, 1) && plan.peak == 0);
         CHECK(tn_item(shape_of(1)) == 0 && refused(TN_UNSUPPORTED, "tn_item"));
     }
     end(c);
@@ -325,7 +325,7 @@ static void without_memory_the_call_fails(void) {
         starved = true;
         for (int i = 0; i < 5000 && tn_ok(); i++) shape_of(1000);
         starved = false;
-        CHECK(!tn_plan_end(&plan) && refused(TN_MEMORY, "out of memory"));
+        CHECK(!tn_plan_end(&plan, 1) && refused(TN_MEMORY, "out of memory"));
         CHECK(parts_sum(&plan) == plan.tensor_peak);
     }
     end(c);

@@ -142,7 +142,10 @@ static tn_tensor *copy_across(tn_gradient *g, int i) {
 static bool to_device_check(tn_frame *f) {
     TN_ARGS(to, a, f);
     tn_device_id device = a->device == TN_NO_DEVICE ? f->in[0]->device : a->device;
-    if ((f->in[0]->flags & (TNI_META | TNI_BATCHED)) == TNI_META && device != TN_META)
+    const bool meta = (f->in[0]->flags & (TNI_META | TNI_BATCHED)) == TNI_META;
+    /* A plan has its tensors of the CPU there. */
+    if (meta && device == TN_CPU && tni_is_planning(f->block)) device = TN_META;
+    if (meta && !tni_without_data(f->block, device))
         return tn_fail(f, TN_UNSUPPORTED, "Cannot copy out of meta tensor; no data!");
     /* A meta result has no data; the door then leaves run out. */
     if (!tni_frame_place(f, device) || !to_check(f, a->dtype, a->copy)) return false;
