@@ -1,10 +1,11 @@
 /* inflate.c - a stream of deflate (RFC 1951) from memory into memory of its length.
  *
- * Codes are canonical, so a table of their limits decodes them bit by bit (Hirschberg and Lelewer,
- * CACM 33, 1990). Trusts no byte: beyond the packed bytes come zeros and a mark that all is bad. */
+ * Codes of up to 9 bits are looked up by the next 9 bits. Codes are canonical, so a table of their
+ * limits decodes longer ones bit by bit (Hirschberg and Lelewer, CACM 33, 1990). Trusts no byte:
+ * beyond the packed bytes come zeros and a mark that all is bad. */
 #include "io.h"
 
-enum { INFLATE_LONGEST = 15, INFLATE_SYMBOLS = 288, INFLATE_DISTANCES = 32 };
+enum { INFLATE_LONGEST = 15, INFLATE_SYMBOLS = 288, INFLATE_DISTANCES = 32, INFLATE_SHORT = 9 };
 
 typedef struct inflate_stream {
     const uint8_t *from;
@@ -15,10 +16,11 @@ typedef struct inflate_stream {
     bool bad;
 } inflate_stream;
 
-/* Codes of length n are below limit[n]; a code and its offset are a place in `symbol`. */
+/* Codes of length n are below limit[n]; a code and its offset are a place in `symbol`. Where the
+ * next bits begin with a short code, `fast` has 16 times its symbol and its length, else 0. */
 typedef struct inflate_codes {
     int limit[INFLATE_LONGEST + 1], offset[INFLATE_LONGEST + 1];
-    uint16_t symbol[INFLATE_SYMBOLS];
+    uint16_t symbol[INFLATE_SYMBOLS], fast[1 << INFLATE_SHORT];
 } inflate_codes;
 
 /* The next n bits, at most 16, the first one lowest. */
@@ -37,6 +39,13 @@ static int inflate_bits(inflate_stream *s, int n) {
     return v;
 }
 
+/* The first bit of a code comes first, so it is the lowest one of what was read. */
+static int inflate_turned(int code, int n) {
+    int turned = 0;
+    for (int i = 0; i < n; i++) turned |= (code >> i & 1) << (n - 1 - i);
+    return turned;
+}
+
 /* Codes of these lengths (0: none), in the order of the symbols; false if there are too many. Codes
  * that stand for nothing are found when they come. */
 static bool inflate_codes_of(inflate_codes *c, const uint8_t *length, int symbols) {
@@ -53,13 +62,32 @@ static bool inflate_codes_of(inflate_codes *c, const uint8_t *length, int symbol
         c->limit[n] = code;
         if (code > 1 << n) return false;
     }
-    for (int i = 0; i < symbols; i++)
-        if (length[i]) c->symbol[place[length[i]]++] = (uint16_t)i;
+    memset(c->fast, 0, sizeof c->fast);
+    for (int i = 0; i < symbols; i++) {
+        const int n = length[i];
+        if (!n) continue;
+        code = place[n] - c->offset[n];
+        c->symbol[place[n]++] = (uint16_t)i;
+        if (n > INFLATE_SHORT) continue;
+        for (int k = inflate_turned(code, n); k < 1 << INFLATE_SHORT; k += 1 << n)
+            c->fast[k] = (uint16_t)(i * 16 + n);
+    }
     return true;
 }
 
 static int inflate_symbol(inflate_stream *s, const inflate_codes *c) {
     int code = 0;
+    while (s->have < INFLATE_SHORT && s->left > 0) {
+        s->left--;
+        s->bits |= (uint32_t)*s->from++ << s->have;
+        s->have += 8;
+    }
+    const int known = c->fast[s->bits & ((1u << INFLATE_SHORT) - 1)], length = known & 15;
+    if (known && length <= s->have) {
+        s->bits >>= length;
+        s->have -= length;
+        return known / 16;
+    }
     for (int n = 1; n <= INFLATE_LONGEST; n++) {
         code = code * 2 + inflate_bits(s, 1);
         if (code < c->limit[n]) return c->symbol[c->offset[n] + code];
@@ -78,7 +106,7 @@ static void inflate_stored(inflate_stream *s) {
         s->bad = true;
         return;
     }
-    /* All bits that were read are used: `have` is 0. */
+    /* At most two bytes were read ahead, which the counts have used: `have` is 0. */
     if (n) memcpy(s->to + s->at, s->from, (size_t)n);
     s->at += n;
     s->from += n;
@@ -109,7 +137,11 @@ static void inflate_block(inflate_stream *s, const inflate_codes *codes,
         back = k < 2 ? 1 + k : 1 + ((2 + k % 2) << more) + inflate_bits(s, more);
         if (k > 29 || back > s->at || n > s->room - s->at) s->bad = true;
         if (s->bad) return;
-        for (; n > 0; n--, s->at++) s->to[s->at] = s->to[s->at - back];
+        if (n <= back) {
+            memcpy(s->to + s->at, s->to + s->at - back, (size_t)n);
+            s->at += n;
+        } else
+            for (; n > 0; n--, s->at++) s->to[s->at] = s->to[s->at - back];
     }
 }
 
@@ -168,5 +200,5 @@ TN_PRIV bool tni_inflate(const uint8_t *from, int64_t bytes, uint8_t *to, int64_
             return false;
         inflate_block(&s, &codes, &distant);
     }
-    return !s.bad && s.at == room && s.left == 0;
+    return !s.bad && s.at == room && s.left == 0 && s.have < 8;
 }

@@ -120,6 +120,7 @@ static void npz_entries_that_do_not_fit_are_refused(void) {
              {16, 0x55, "has another CRC"},
              {21, 0x7f, "ends beyond the file"},
              {20, 0, "has sizes that do not agree"},
+             {20, 0x4c, "cannot be unpacked"}, /* a byte too many */
              {24, 5, "cannot be unpacked"},
              {29, 0x7f, "its directory is damaged"},
              {42, 1, "does not begin where"},
