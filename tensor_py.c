@@ -93,14 +93,14 @@ typedef struct py_state {
     PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
     PyObject *out, *requires_grad, *layout, *pin_memory, *size_word,
         *memory_format_word; /* keywords of many rows */
-    PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
+    PyObject *self, *input, *x, *a, *x1, *other, *x2, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
     PyObject *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
-    PyObject *sequential_forward; /* a method of _Module */
-    PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
-    int lending[2], turn;                       /* see py_lend */
+    PyObject *sequential_forward;  /* a method of _Module */
+    PyObject *no_kwargs, *strided; /* an empty dict; torch.strided */
+    int lending[2], turn;          /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
     bool planning;   /* a plan of memory asks each call for its line (plan.c) */
@@ -740,6 +740,16 @@ static const struct {
      false},
     {"cannot be written in place*  in abs(", "In-place abs is not supported for complex tensors.",
      false},
+    {"the operator is not defined for bool*  in sub(",
+     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+     "`logical_xor()` operator instead.",
+     false},
+    {"inferred dtype *  in linspace(", "torch.linspace()", false},
+    {"inferred dtype *  in logspace(", "torch.logspace()", false},
+    {"size * of dimension * is negative or too large", "Storage size calculation overflowed.",
+     false},
+    {"self has shape *, but the result has ",
+     "The output's shape doesn't match the broadcast shape.", false},
     {": pooling of ", "pooling is not implemented for this dtype.", false},
     {"is larger than the padded input, ", "Output size is too small.", false},
     {"expected sizes of at least 1, except for N",
@@ -5854,12 +5864,19 @@ static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
            strcmp(p->name, "size") != 0;
 }
 
+/* Whether p's default is the empty list; torch takes None in its place: amax(x, None). */
+static bool py_bind_none_is_empty(const py_bind *b, const tn_param *p) {
+    py_param_text text;
+    return p->flags & TN_P_DEFAULT && py_row_param(b->row, (int)(p - b->gen->param), &text) &&
+           text.nvalue == 2 && !strncmp(text.value, "[]", 2);
+}
+
 /* A list of ints, or one int where that may stand for a list. */
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     tn_ints l = tn_no_dims();
     int64_t one;
     if (o == Py_None) {
-        if (!(p->flags & TN_P_OPTIONAL)) return false;
+        if (!(p->flags & TN_P_OPTIONAL)) return py_bind_none_is_empty(b, p);
     } else if (PyTuple_Check(o) || PyList_Check(o)) {
         /* no copy: __index__ of a member may change a list, so each look is checked, and l.n is
          * that of the beginning */
@@ -6103,8 +6120,10 @@ static bool py_names_is(PyObject *name, PyObject *word) {
 
 /* torch's and NumPy's other names of a parameter. */
 static PyObject *py_names_other(PyObject *name) {
-    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a))
+    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a) ||
+        py_names_is(name, py.x1))
         return py.self;
+    if (py_names_is(name, py.x2)) return py.other;
     if (py_names_is(name, py.self)) return py.input;
     if (py_names_is(name, py.axis)) return py.dim;
     if (py_names_is(name, py.keepdims)) return py.keepdim;
@@ -6443,6 +6462,22 @@ static bool resize_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
+/* Rows of evenly spaced numbers fill any tensor of as many elements, as it lies. */
+static bool resize_spaced(const tn_row *row) {
+    return !strncmp(row->name, "arange", 6) || !strcmp(row->name, "linspace") ||
+           !strcmp(row->name, "logspace");
+}
+static bool resize_fills(const tn_tensor *to, const tn_tensor *made) {
+    return tn_numel(to) == tn_numel(made) && !tn_needs_grad(to) &&
+           tn_device_of(to) == tn_device_of(made) && tn_dtype_of(to) == tn_dtype_of(made);
+}
+static bool resize_fill(tn_tensor *to, tn_tensor *made) {
+    tn_tensor *shaped = tnp_view(made, tn_shape(to));
+    const bool ok = shaped && tnp_copy_(to, shaped);
+    tn_free(shaped);
+    return ok;
+}
+
 /* Whether all given tensors can have the results' shapes, of which some are others. */
 static bool resize_helps(const resize_call *c) {
     bool other = false;
@@ -6472,11 +6507,20 @@ static void resize_text(char *to, size_t room, const tn_tensor *t) {
     to[at] = 0;
 }
 
-static bool resize_warn(const tn_tensor *to, const tn_tensor *made) {
+static bool resize_warn(const tn_row *row, const tn_tensor *to, const tn_tensor *made) {
     char has[256], wants[256];
-    if (!tn_numel(to)) return true;
+    const bool spaced = resize_spaced(row);
+    if (!tn_numel(to) || (spaced && row->name[0] == 'l')) return true;
     resize_text(has, sizeof has, to);
     resize_text(wants, sizeof wants, made);
+    if (spaced)
+        return PyErr_WarnFormat(
+                   PyExc_UserWarning, 1,
+                   "The number of elements in the out tensor of shape [%s] is %lld which does not "
+                   "match the computed number of elements %lld. Note that this may occur as a "
+                   "result of rounding error. The out tensor will be resized to a tensor of shape "
+                   "(%s,).",
+                   has, (long long)tn_numel(to), (long long)tn_numel(made), wants) == 0;
     return PyErr_WarnFormat(
                PyExc_UserWarning, 1,
                "An output with one or more elements was resized since it had shape [%s], which "
@@ -6516,6 +6560,17 @@ static bool resize_again(const tn_row *row, const void *args, resize_call *c) {
     return ok;
 }
 
+/* New tensors have the dtype of the given one where none is asked for. */
+static void resize_dtype(const tn_gen *gen, char *args, const tn_tensor *to) {
+    const tn_dtype dtype = tn_dtype_of(to);
+    for (int i = 0; py_row_creates(gen) && i < gen->nparam; i++) {
+        tn_dtype asked;
+        if (gen->param[i].type != TN_T_DTYPE) continue;
+        memcpy(&asked, args + gen->param[i].offset, sizeof asked);
+        if (!asked) memcpy(args + gen->param[i].offset, &dtype, sizeof dtype);
+    }
+}
+
 PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results) {
     const tn_gen *gen = row->gen;
     union {
@@ -6533,12 +6588,16 @@ PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results
     PyErr_Fetch(&type, &value, &trace);
     memcpy(without.bytes, args, gen->args_size);
     memset(without.bytes + gen->out_offset, 0, (size_t)c.n * sizeof *c.given);
+    resize_dtype(gen, without.bytes, c.given[0]);
     const bool mode = tn_set_grad_mode(false);
     const bool called = tn_call(row, 0, NULL, 0, without.bytes, c.made);
     if (!called) tn_error_take(&error);
-    ok = called && resize_helps(&c);
-    for (int k = 0; ok && k < c.n; k++) ok = resize_warn(c.given[k], c.made[k]);
-    if (ok && !resize_fits(&c))
+    const bool fills = called && resize_spaced(row) && resize_fills(c.given[0], c.made[0]);
+    ok = called && (fills || resize_helps(&c));
+    for (int k = 0; ok && !fills && k < c.n; k++) ok = resize_warn(row, c.given[k], c.made[k]);
+    if (ok && fills)
+        ok = resize_fill(c.given[0], c.made[0]);
+    else if (ok && !resize_fits(&c))
         ok = resize_again(row, args, &c);
     else
         for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);
@@ -8419,9 +8478,9 @@ static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool
     return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
 }
 
-/* Whether the numbers are some of dtype; no complex ones as real. */
+/* Whether the numbers are some of dtype; no complex ones as real ones. */
 static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
-    if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
+    if (n->kind == TN_KIND_COMPLEX && dtype && dtype != TN_BOOL && !py_dtype_is_complex(dtype)) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
@@ -16264,6 +16323,9 @@ static bool py_main_words(void) {
                  {&py.input, "input"},
                  {&py.x, "x"},
                  {&py.a, "a"},
+                 {&py.x1, "x1"},
+                 {&py.other, "other"},
+                 {&py.x2, "x2"},
                  {&py.dim, "dim"},
                  {&py.axis, "axis"},
                  {&py.keepdim, "keepdim"},

@@ -41,7 +41,7 @@ LEFT_OUT = (
     (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
      r"legacy_contiguous_format", "there is no such dtype here"),
     (r"cholesky$|qr$|eig$|lstsq$|solve$|symeig$|matrix_rank$|reinforce|volatile|__i?div__|"
-     r"__rdiv__|__long__|__nonzero__|is_distributed|__weakref__|__setstate__|name$|"
+     r"__long__|__nonzero__|is_distributed|__weakref__|__setstate__|name$|"
      r"DisableTorchFunction$|hspmm", "torch has removed it, or keeps it for old programs alone"),
 )  # fmt: skip
 

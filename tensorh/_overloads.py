@@ -88,6 +88,8 @@ def meshgrid(*tensors, indexing=None):
         return _row("meshgrid")(list(tensors), indexing=indexing)
     if not tensors or not all(isinstance(t, Tensor) for t in tensors):
         return NotImplemented
+    if len({t.device for t in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
     if len({t.dtype for t in tensors}) > 1:
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     return _row("meshgrid")(tensors, indexing=indexing)

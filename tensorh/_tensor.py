@@ -201,6 +201,8 @@ def __reversed__(self):
 
 
 def __complex__(self):
+    if self.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
     return complex(self.item())
 
 
@@ -478,6 +480,7 @@ def _attach():
     Tensor.type = type_
     Tensor.__init_subclass__ = classmethod(__init_subclass__)
     Tensor.__array_priority__ = 1000
+    Tensor.__rdiv__ = Tensor.__rtruediv__  # torch's older name
     for name in ("resolve_conj", "resolve_neg", "to_dense"):
         setattr(Tensor, name, itself)
     for name in ("is_pinned", "is_conj", "is_neg"):

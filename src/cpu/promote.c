@@ -273,6 +273,9 @@ static bool promote_one_dtype(tn_frame *f) {
 }
 
 static bool promote_same_dtypes(tn_frame *f) {
+    if (tni_is_complex(f->in[0]->dtype) || tni_is_complex(f->in[1]->dtype))
+        return tn_fail(f, TN_UNSUPPORTED, "%s is not yet implemented for complex tensors.",
+                       f->row->name);
     return f->in[0]->dtype == f->in[1]->dtype ||
            tn_fail(f, TN_TYPE, "%s is not yet implemented for tensors with different dtypes.",
                    f->row->name);

@@ -218,9 +218,9 @@ static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool
     return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
 }
 
-/* Whether the numbers are some of dtype; no complex ones as real. */
+/* Whether the numbers are some of dtype; no complex ones as real ones. */
 static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
-    if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
+    if (n->kind == TN_KIND_COMPLEX && dtype && dtype != TN_BOOL && !py_dtype_is_complex(dtype)) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }

@@ -111,12 +111,19 @@ static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
            strcmp(p->name, "size") != 0;
 }
 
+/* Whether p's default is the empty list; torch takes None in its place: amax(x, None). */
+static bool py_bind_none_is_empty(const py_bind *b, const tn_param *p) {
+    py_param_text text;
+    return p->flags & TN_P_DEFAULT && py_row_param(b->row, (int)(p - b->gen->param), &text) &&
+           text.nvalue == 2 && !strncmp(text.value, "[]", 2);
+}
+
 /* A list of ints, or one int where that may stand for a list. */
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     tn_ints l = tn_no_dims();
     int64_t one;
     if (o == Py_None) {
-        if (!(p->flags & TN_P_OPTIONAL)) return false;
+        if (!(p->flags & TN_P_OPTIONAL)) return py_bind_none_is_empty(b, p);
     } else if (PyTuple_Check(o) || PyList_Check(o)) {
         /* no copy: __index__ of a member may change a list, so each look is checked, and l.n is
          * that of the beginning */
@@ -360,8 +367,10 @@ static bool py_names_is(PyObject *name, PyObject *word) {
 
 /* torch's and NumPy's other names of a parameter. */
 static PyObject *py_names_other(PyObject *name) {
-    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a))
+    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a) ||
+        py_names_is(name, py.x1))
         return py.self;
+    if (py_names_is(name, py.x2)) return py.other;
     if (py_names_is(name, py.self)) return py.input;
     if (py_names_is(name, py.axis)) return py.dim;
     if (py_names_is(name, py.keepdims)) return py.keepdim;

@@ -71,14 +71,14 @@ typedef struct py_state {
     PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
     PyObject *out, *requires_grad, *layout, *pin_memory, *size_word,
         *memory_format_word; /* keywords of many rows */
-    PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
+    PyObject *self, *input, *x, *a, *x1, *other, *x2, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
     PyObject *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
-    PyObject *sequential_forward; /* a method of _Module */
-    PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
-    int lending[2], turn;                       /* see py_lend */
+    PyObject *sequential_forward;  /* a method of _Module */
+    PyObject *no_kwargs, *strided; /* an empty dict; torch.strided */
+    int lending[2], turn;          /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
     bool planning;   /* a plan of memory asks each call for its line (plan.c) */

@@ -15,6 +15,22 @@ static bool resize_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
+/* Rows of evenly spaced numbers fill any tensor of as many elements, as it lies. */
+static bool resize_spaced(const tn_row *row) {
+    return !strncmp(row->name, "arange", 6) || !strcmp(row->name, "linspace") ||
+           !strcmp(row->name, "logspace");
+}
+static bool resize_fills(const tn_tensor *to, const tn_tensor *made) {
+    return tn_numel(to) == tn_numel(made) && !tn_needs_grad(to) &&
+           tn_device_of(to) == tn_device_of(made) && tn_dtype_of(to) == tn_dtype_of(made);
+}
+static bool resize_fill(tn_tensor *to, tn_tensor *made) {
+    tn_tensor *shaped = tnp_view(made, tn_shape(to));
+    const bool ok = shaped && tnp_copy_(to, shaped);
+    tn_free(shaped);
+    return ok;
+}
+
 /* Whether all given tensors can have the results' shapes, of which some are others. */
 static bool resize_helps(const resize_call *c) {
     bool other = false;
@@ -44,11 +60,20 @@ static void resize_text(char *to, size_t room, const tn_tensor *t) {
     to[at] = 0;
 }
 
-static bool resize_warn(const tn_tensor *to, const tn_tensor *made) {
+static bool resize_warn(const tn_row *row, const tn_tensor *to, const tn_tensor *made) {
     char has[256], wants[256];
-    if (!tn_numel(to)) return true;
+    const bool spaced = resize_spaced(row);
+    if (!tn_numel(to) || (spaced && row->name[0] == 'l')) return true;
     resize_text(has, sizeof has, to);
     resize_text(wants, sizeof wants, made);
+    if (spaced)
+        return PyErr_WarnFormat(
+                   PyExc_UserWarning, 1,
+                   "The number of elements in the out tensor of shape [%s] is %lld which does not "
+                   "match the computed number of elements %lld. Note that this may occur as a "
+                   "result of rounding error. The out tensor will be resized to a tensor of shape "
+                   "(%s,).",
+                   has, (long long)tn_numel(to), (long long)tn_numel(made), wants) == 0;
     return PyErr_WarnFormat(
                PyExc_UserWarning, 1,
                "An output with one or more elements was resized since it had shape [%s], which "
@@ -88,6 +113,17 @@ static bool resize_again(const tn_row *row, const void *args, resize_call *c) {
     return ok;
 }
 
+/* New tensors have the dtype of the given one where none is asked for. */
+static void resize_dtype(const tn_gen *gen, char *args, const tn_tensor *to) {
+    const tn_dtype dtype = tn_dtype_of(to);
+    for (int i = 0; py_row_creates(gen) && i < gen->nparam; i++) {
+        tn_dtype asked;
+        if (gen->param[i].type != TN_T_DTYPE) continue;
+        memcpy(&asked, args + gen->param[i].offset, sizeof asked);
+        if (!asked) memcpy(args + gen->param[i].offset, &dtype, sizeof dtype);
+    }
+}
+
 PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results) {
     const tn_gen *gen = row->gen;
     union {
@@ -105,12 +141,16 @@ PY_PRIV bool py_resized(const tn_row *row, const void *args, tn_tensor **results
     PyErr_Fetch(&type, &value, &trace);
     memcpy(without.bytes, args, gen->args_size);
     memset(without.bytes + gen->out_offset, 0, (size_t)c.n * sizeof *c.given);
+    resize_dtype(gen, without.bytes, c.given[0]);
     const bool mode = tn_set_grad_mode(false);
     const bool called = tn_call(row, 0, NULL, 0, without.bytes, c.made);
     if (!called) tn_error_take(&error);
-    ok = called && resize_helps(&c);
-    for (int k = 0; ok && k < c.n; k++) ok = resize_warn(c.given[k], c.made[k]);
-    if (ok && !resize_fits(&c))
+    const bool fills = called && resize_spaced(row) && resize_fills(c.given[0], c.made[0]);
+    ok = called && (fills || resize_helps(&c));
+    for (int k = 0; ok && !fills && k < c.n; k++) ok = resize_warn(row, c.given[k], c.made[k]);
+    if (ok && fills)
+        ok = resize_fill(c.given[0], c.made[0]);
+    else if (ok && !resize_fits(&c))
         ok = resize_again(row, args, &c);
     else
         for (int k = 0; ok && k < c.n; k++) ok = resize_take(c.given[k], c.made[k]);

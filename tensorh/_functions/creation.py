@@ -2,6 +2,7 @@
 
 from math import isfinite as _isfinite
 from operator import index as _index
+from warnings import warn as _warn
 
 from .. import _C
 from .._C import Tensor
@@ -21,13 +22,11 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
 @with_out
 def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
     """start, start + step, .. to end, which belongs to it."""
-    from .._overloads import warn_once
-
-    warn_once(
+    _warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
         "values in [start, end).",
-        "range",
+        stacklevel=3,
     )
     if end is None:
         start, end = 0, start
@@ -136,7 +135,10 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     if dtype is not None or device is not None:
         r = r.to(device=r.device if device is None else device, dtype=dtype or r.dtype)
     if copy is False and r is not given:
-        raise ValueError("can't alias tensor with a different dtype or device")
+        was, now = _scalar_type(given.dtype), _scalar_type(r.dtype)
+        if was != now:
+            raise ValueError(f"can't alias tensor with dtype '{was}' into dtype '{now}'.")
+        raise ValueError(f"can't alias tensor from device '{given.device}' to '{r.device}'.")
     if copy and r is given:
         r = r.clone()
     return r.requires_grad_() if requires_grad and not r.requires_grad else r
@@ -213,6 +215,12 @@ def random_(self, *bounds, generator=None, **named):
     for name, at in ("from", low), ("to - 1", most if high is None else high - 1):
         if not least <= at <= most:
             raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
+        if digits is not None and abs(at) > 2**digits and not (name != "from" and high is None):
+            _warn(
+                f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations"
+                f" {self.dtype} can support discrete uniform distribution only within this range.",
+                stacklevel=3,
+            )
     full = low == -(2**63) and high is None
     if full:  # all 64 bits, as they are drawn
         high = 2**63

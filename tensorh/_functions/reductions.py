@@ -7,6 +7,7 @@ from .._C import Tensor
 from ._casts import wide
 from ._marks import both, function
 from ._out import with_out
+from .dtypes import _scalar_type
 from .shapes import _dim
 
 
@@ -28,6 +29,8 @@ def dist(input, other: Tensor, p=2):
 @with_out
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum without NaN."""
+    if input.is_complex():
+        raise NotImplementedError("nansum on CPU does not support complex inputs")
     x = input.masked_fill(input.isnan(), 0) if input.is_floating_point() else input
     return x.sum(dim, keepdim, dtype=dtype)
 
@@ -130,9 +133,10 @@ trapz = trapezoid
 @both
 def bincount(input, weights: Tensor = None, minlength=0):
     """How often each number occurs, or the sum of its weights."""
-    if input.dim() != 1 or input.is_floating_point():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if input.numel() and input.min() < 0:
+    if input.dtype is _C.bool or input.is_floating_point() or input.is_complex():
+        kind = _scalar_type(input.dtype)
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{kind}'")
+    if input.dim() != 1 or (input.numel() and input.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")

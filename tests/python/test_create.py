@@ -4,6 +4,7 @@ import copy
 import itertools
 import operator
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -537,3 +538,61 @@ def test_new_tensors_are_no_views():
             t = torch.tensor(data, dtype=dtype)
             assert not t._is_view() and t._base is None
             assert t.view(-1)._base is t
+
+
+def test_new_tensors_into_out_have_its_dtype():
+    def drawn(**options):
+        torch.manual_seed(1)
+        return torch.rand(3, **options)
+
+    for begin in (0, 3):
+        out = torch.empty(begin, dtype=torch.float64)
+        assert torch.equal(drawn(out=out), drawn(dtype=torch.float64))
+    for n in (0, 2):
+        out = torch.eye(2, out=torch.empty(n, n, dtype=torch.uint8))
+        assert out.dtype == torch.uint8 and out.tolist() == [[1, 0], [0, 1]]
+    whole = torch.empty(0, dtype=torch.int64)
+    assert torch.linspace(0, 4, 3, out=whole).tolist() == [0, 2, 4]
+    assert torch.logspace(0, 2, 3, out=whole).tolist() == [1, 10, 100]
+    exact = torch.arange(0, 1, 0.1, out=torch.empty(0, dtype=torch.float64))
+    assert torch.equal(exact, torch.arange(0, 1, 0.1, dtype=torch.float64))
+
+
+def test_evenly_spaced_numbers_fill_what_they_are_given():
+    wanted = [[0, 1, 2], [3, 4, 5]]
+    for into in (torch.empty(2, 3), torch.empty(3, 2).t(), torch.empty(2, 6)[:, ::2]):
+        stride = into.stride()
+        start = torch.tensor(0.0)
+        for make, args in (torch.arange, (6,)), (torch.linspace, (start, 5, 6)):
+            r = make(*args, out=into.zero_())
+            assert r is into and r.tolist() == wanted and r.stride() == stride
+    with pytest.warns(UserWarning, match="torch.range is deprecated"):
+        assert torch.range(0, 5, out=torch.empty(2, 3)).tolist() == wanted
+    assert torch.logspace(0, 1, 2, out=torch.empty(2, 1)).tolist() == [[1], [10]]
+    with pytest.warns(UserWarning, match=r"of shape \[3\] is 3 .* elements 6"):
+        assert torch.arange(6, out=torch.empty(3)).shape == (6,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.linspace(0, 5, 6, out=torch.empty(3)).shape == (6,)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        torch.arange(6, out=torch.empty(2, 3, requires_grad=True))
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        torch.linspace(0, 1, 6, dtype=torch.float32, out=torch.empty(2, 3, dtype=torch.int64))
+
+
+def test_new_tensors_are_refused_in_torchs_words():
+    for make, words in (
+        (lambda: torch.randperm(300, out=torch.empty(300, dtype=torch.uint8)), "out of bounds"),
+        (lambda: torch.empty(2**62, 2), "Storage size calculation overflowed"),
+        (lambda: torch.linspace(0, 1j, 3, dtype=torch.float32), r"torch.linspace\(\): inferred"),
+        (lambda: torch.meshgrid(torch.ones(1), torch.ones(1, device="meta")), "the same device"),
+        (lambda: torch.asarray(torch.ones(1), dtype=torch.half, copy=False), "'Float' into dtype"),
+    ):
+        with pytest.raises((RuntimeError, ValueError), match=words):
+            make()
+    with pytest.raises(ValueError, match="only one element"):
+        complex(torch.ones(2))
+    assert torch.tensor([0j, 1j, 1], dtype=torch.bool).tolist() == [False, True, True]
+    assert torch.cat([torch.empty(0), torch.empty(0)], dim=1).shape == (0,)
+    with pytest.raises(IndexError):
+        torch.cat([torch.empty(0), torch.empty(2)], dim=1)

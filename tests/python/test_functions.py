@@ -276,13 +276,13 @@ OUT = {
     "arcsinh": (V,), "sinc": (V,), "deg2rad": (V,), "rad2deg": (V,), "logit": (V, 0.1),
     "addmv": (V, X, V), "addr": (X, V, V), "baddbmm": (B, B, B), "addbmm": (X, B, B),
     "cross": (T([1.0, 2.0, 3.0]), T([3.0, 2.0, 1.0])), "take": (V, AT), "diff": (V,),
-    "msort": (V,), "float_power": (V, 2), "ldexp": (V, AT), "logspace": (1, 2, 3), "range": (1, 3),
+    "msort": (V,), "float_power": (V, 2), "ldexp": (V, AT), "range": (1, 3),
     "isposinf": (V,), "isneginf": (V,), "isin": (V, V), "nansum": (V,), "nanmean": (V,),
     "narrow_copy": (V, 0, 1, 1), "index_copy": (V, 0, AT, V), "polar": (V, V), "complex": (V, V),
     "conj_physical": (V,), "chain_matmul": (X, X), "matrix_power": (X, 2), "tensordot": (X, X, 1),
     "norm": (X, "fro", 0), "nonzero": (X,), "clamp": (X, T([2.0, 2.0]), 3), "linalg.norm": (X, 1),
     "linalg.matrix_norm": (X,), "linalg.matrix_power": (X, 0), "linalg.multi_dot": ([X, X, V],),
-    "linalg.vecdot": (V, V), "linspace": (T(0.0), 1, 3),
+    "linalg.vecdot": (V, V),
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Images at other places and in other sizes, bags of embeddings, bilinear forms."""
 
+import warnings
+
 import pytest
 
 import tensorh as torch
@@ -93,3 +95,26 @@ def test_bilinear():
     assert m(x, y).allclose(m.weight.sum((1, 2)) + m.bias)
     assert repr(m) == "Bilinear(in1_features=3, in2_features=4, out_features=2, bias=True)"
     assert m.weight.abs().max() <= 3**-0.5
+
+
+def test_ranges_of_random_numbers_that_the_dtype_does_not_hold():
+    x = torch.empty(3)
+    for low, high, words in (
+        (3, 1, "expects to return"), (-3e38, 3e38, "to-from"), (0, 1e39, "to is out of bounds"),
+        (float("nan"), 1, "from is out of bounds"),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match=words):
+            x.uniform_(low, high)
+    with pytest.raises(RuntimeError, match="to-from"):
+        x.double().uniform_(-1e308, 1e308)
+    for draw, words in (
+        (lambda: x.random_(-(2**30), 2), "from is out of bounds"),
+        (lambda: x.random_(0, 2**30), "to - 1 is out of bounds"),
+        (lambda: x.half().random_(5000), "to - 1 is out of bounds"),
+    ):
+        with pytest.warns(UserWarning, match=words):
+            draw()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x.random_(-(2**24), 2**24)
+        x.random_()

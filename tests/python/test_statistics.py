@@ -100,3 +100,42 @@ def test_cdist_of_all_orders():
     x, y = torch.tensor([[0.0, 3]]), torch.tensor([[4.0, 0], [0, 3]])
     for p, wanted in ((0.0, 2), (1.0, 7), (2.0, 5), (float("inf"), 4), (3.0, 91 ** (1 / 3))):
         assert torch.cdist(x, y, p)[0].tolist() == pytest.approx([wanted, 0])
+
+
+def test_no_dims_are_all_dims():
+    x = torch.arange(6.0).view(2, 3)
+    for f, wanted in ((torch.amax, 5), (torch.amin, 0)):
+        assert f(x, None).item() == wanted == f(x, dim=None, keepdim=True).item()
+    assert torch.equal(x.roll(1, None), x.roll(1))
+    with pytest.raises(TypeError, match="NoneType"):
+        torch.logsumexp(x, None)
+    with pytest.raises(IndexError, match="Expected reduction dim 1 to have non-zero size"):
+        torch.empty(2, 0).amax(1)
+
+
+def test_truth_of_uint8_into_bool():
+    x = torch.tensor([[0, 1], [1, 1]], dtype=torch.uint8)
+    out = torch.empty(2, dtype=torch.bool)
+    assert torch.all(x, 1, out=out).tolist() == [False, True] and torch.all(x, 1).dtype is x.dtype
+    assert torch.any(x, out=torch.empty((), dtype=torch.bool)).item() is True
+
+
+def test_numpys_names_of_operands():
+    x, y = torch.ones(2), torch.full((2,), 3.0)
+    assert torch.sub(x1=x, x2=y).tolist() == [-2, -2] == torch.sub(input=x, other=y).tolist()
+    assert x.__rdiv__(2).tolist() == [2, 2]
+
+
+def test_statistics_refuse_in_torchs_words():
+    x = torch.ones(3)
+    for f, words in (
+        (lambda: torch.bincount(x), "\"bincount_cpu\" not implemented for 'Float'"),
+        (lambda: torch.histogram(x, x.double()), "input tensor and bins tensors should have the"),
+        (lambda: torch.quantile(x, 2), r"quantile\(\) q must be in the range"),
+        (lambda: torch.nansum(x + 1j), "does not support complex"),
+        (lambda: torch.heaviside(x + 1j, x), "heaviside is not yet implemented for complex"),
+        (lambda: x.bool() - x.bool(), "Subtraction, the `-` operator, with two bool tensors"),
+        (lambda: torch.ones(()).pow_(x), "doesn't match the broadcast shape"),
+    ):
+        with pytest.raises((RuntimeError, NotImplementedError), match=words):
+            f()

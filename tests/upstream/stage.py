@@ -143,8 +143,6 @@ def reduction_identity(op_name, input, *args):
 
 def older(path):
     """Values that are made of today's."""
-    if path == "torch.masked._reduction_identity":
-        return reduction_identity
     if path == "torch.testing._creation.float_to_corresponding_complex_type_map":
         torch = lenient("torch")
         return {torch.float16: torch.complex32, torch.float32: torch.complex64,
@@ -407,6 +405,9 @@ def prepare(package):
         for name in ("suppress_errors", "compiled_autograd"):
             setattr(dynamo.config, name, False)
         creation = importlib.import_module("torch.testing._creation")
+        import torch.masked
+
+        torch.masked._reduction_identity = reduction_identity
         if not hasattr(torch.testing, "make_tensor"):
             torch.testing.make_tensor = creation.make_tensor
     import torch

@@ -321,6 +321,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     if (start.kind == TN_KIND_COMPLEX || end.kind == TN_KIND_COMPLEX ||
         step.kind == TN_KIND_COMPLEX)
         return tn_fail(f, TN_TYPE, "arange: a bound must not be complex");
+    if (!dtype && f->ngiven) dtype = (tn_dtype)f->given[0]->dtype;
     if (!dtype) dtype = whole ? TN_I64 : tni_tensors(f->block->context)->default_dtype;
     if (dtype == TN_BOOL || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "\"arange_cpu\" not implemented for '%s'", tn_dtype_name(dtype));
@@ -397,6 +398,7 @@ static tn_dtype spaced_dtype(tn_frame *f, tn_scalar start, tn_scalar end, tn_dty
         tn_fail(f, TN_INVALID, "number of steps must be non-negative");
         return TN_NO_DTYPE;
     }
+    if (!dtype && f->ngiven) dtype = (tn_dtype)f->given[0]->dtype;
     if (start.kind != TN_KIND_COMPLEX && end.kind != TN_KIND_COMPLEX) {
         if (!dtype) dtype = real;
     } else if (!dtype) {
@@ -514,6 +516,7 @@ static bool eye_announce(tn_frame *f, int64_t n, int64_t m, tn_dtype dtype, tn_d
     if (n < 0 || m < 0)
         return tn_fail(f, TN_INVALID, "%c must be greater or equal to 0, got %lld",
                        n < 0 ? 'n' : 'm', (long long)(n < 0 ? n : m));
+    if (!dtype && f->ngiven) dtype = (tn_dtype)f->given[0]->dtype;
     return create_on(f, device, NULL) &&
            tn_announce(f, 0, dtype ? dtype : tni_tensors(f->block->context)->default_dtype, 2,
                        size);

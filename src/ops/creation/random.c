@@ -5,6 +5,7 @@
  * cheap; all threads convert them. Numbers equal torch's to the bit, except where torch calls libm
  * in double precision.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
+#include <float.h>
 #include "random.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/creation.h"
@@ -26,6 +27,7 @@ static bool random_takes(tn_frame *f, int dtype, int kinds) {
 
 TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
                             int kinds) {
+    if (!dtype && f->ngiven) dtype = (tn_dtype)f->given[0]->dtype;
     if (!dtype) dtype = tni_tensors(f->block->context)->default_dtype;
     if (!random_takes(f, (int)dtype, kinds)) return false;
     /* 0: the CPU, where a call without tensors begins */
@@ -169,9 +171,19 @@ TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> 
 
 static bool uniform_check(tn_frame *f) {
     TN_ARGS(uniform, a, f);
-    if (!(a->from <= a->to))
-        return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
-    return tni_random_self(f, TNI_RANDOM_COMPLEX);
+    const double most = fmin(tni_dtype(f->in[0]->dtype)->largest, DBL_MAX);
+    if (!tni_random_self(f, TNI_RANDOM_COMPLEX)) return false;
+    if (!(fabs(a->from) <= most) || !(fabs(a->to) <= most))
+        return tn_fail(f, TN_INVALID, "%s is out of bounds for %s",
+                       fabs(a->from) <= most ? "to" : "from", tni_dtype(f->in[0]->dtype)->text);
+    if (a->from > a->to)
+        return tn_fail(f, TN_INVALID,
+                       "uniform_ expects to return a [from, to) range, but found from=%g > to=%g",
+                       a->from, a->to);
+    return a->to - a->from <= most ||
+           tn_fail(f, TN_INVALID,
+                   "uniform_ expects to-from to be at most %g, but found to=%g and from=%g", most,
+                   a->to, a->from);
 }
 static void uniform_run(tn_frame *f) {
     TN_ARGS(uniform, a, f);

@@ -97,15 +97,17 @@ TN_OPERATOR(randint_low,
 static bool randperm_check(tn_frame *f) {
     TN_ARGS(randperm, a, f);
     tn_ints size = tni_ints(&a->n, 1);
+    const tn_dtype given = f->ngiven ? (tn_dtype)f->given[0]->dtype : TN_I64,
+                   dtype = a->dtype ? a->dtype : given;
     if (a->n < 0) return tn_fail(f, TN_INVALID, "n (%lld) is negative", (long long)a->n);
-    if (a->dtype == TN_BOOL)
+    if (dtype == TN_BOOL)
         return tn_fail(f, TN_TYPE, "permutations of dtype bool are not supported");
-    if (!random_holds(f, a->dtype ? (int)a->dtype : TN_I64, 0, a->n - 1, "n - 1")) return false;
+    if (!random_holds(f, (int)dtype, 0, a->n - 1, "n - 1")) return false;
     /* float16 holds the integers up to 2048 exactly. */
-    if (a->dtype == TN_F16 && a->n > 2049)
+    if (dtype == TN_F16 && a->n > 2049)
         return tn_fail(f, TN_INVALID, "n must be at most 2049 for float16");
-    if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
-    return tni_random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, TNI_RANDOM_ANY);
+    if (dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
+    return tni_random_new(f, size, dtype, a->device, TNI_RANDOM_ANY);
 }
 /* torch draws 64 bits for dtypes of 8 bytes and for ranges from 2^28 on, else 32. The range is
  * unsigned, since high - low may exceed int64_t. */

@@ -188,11 +188,11 @@ static bool histogram_edges_compose(tn_frame *f) {
     TN_ARGS(histogram_bins, a, f);
     tn_tensor *x = a->self;
     if (!histogram_input(f, x, 1) || !histogram_weight(f, x, a->weight)) return false;
+    if (a->bins->dtype != x->dtype)
+        return tn_fail(f, TN_TYPE, "input tensor and bins tensors should have the same dtype");
     if (a->bins->ndim != 1 || a->bins->size[0] < 2)
         return tn_fail(f, TN_INVALID,
                        "bins tensor should have one dimension and more than one element");
-    if (a->bins->dtype != x->dtype)
-        return tn_fail(f, TN_TYPE, "bins tensor and input tensor should have the same dtype");
     return histogram_give(f, histogram_wide(x),
                           histogram_wide(tnp_clone(a->bins, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT)),
                           histogram_wide(a->weight), a->density);

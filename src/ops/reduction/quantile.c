@@ -20,27 +20,28 @@ static int quantile_way(tn_frame *f, const char *word) {
     for (int i = 0; i < 5; i++)
         if (word && !strcmp(word, words[i])) return i;
     tn_fail(f, TN_INVALID,
-            "interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s",
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            "but got %s",
             word ? word : "nothing");
     return -1;
 }
 static bool quantile_input(tn_frame *f, const tn_tensor *x, int64_t dim) {
     int d;
-    if (!x->numel) return tn_fail(f, TN_INVALID, "input tensor must be non-empty");
+    if (!x->numel) return tn_fail(f, TN_INVALID, "quantile() input tensor must be non-empty");
     if (x->dtype != TN_F32 && x->dtype != TN_F64)
-        return tn_fail(f, TN_TYPE, "input tensor must be either float or double dtype");
+        return tn_fail(f, TN_TYPE, "quantile() input tensor must be either float or double dtype");
     return dim == TN_NONE || tni_dim_of(f, x->ndim, dim, &d);
 }
 /* The fractions lie in [0, 1]; those of another device, or without data, go unchecked. */
 static bool quantile_fractions(tn_frame *f, const tn_tensor *x, const tn_tensor *q) {
-    if (q->ndim > 1) return tn_fail(f, TN_INVALID, "q must be a scalar or 1D tensor");
+    if (q->ndim > 1) return tn_fail(f, TN_INVALID, "quantile() q must be a scalar or 1D tensor");
     if (q->dtype != x->dtype)
-        return tn_fail(f, TN_TYPE, "q tensor must be same dtype as the input tensor");
+        return tn_fail(f, TN_TYPE, "quantile() q tensor must be same dtype as the input tensor");
     for (int64_t i = 0; i < q->numel && !f->meta && q->device == TN_CPU; i++) {
         const int64_t at = q->ndim ? i * q->stride[0] : 0;
         const double v = tni_element(tni_bytes_at(q) + at * tni_dtype_size(q), q->dtype).real;
         if (!(v >= 0 && v <= 1))
-            return tn_fail(f, TN_INVALID, "q values must be in the range [0, 1]");
+            return tn_fail(f, TN_INVALID, "quantile() q values must be in the range [0, 1]");
     }
     return true;
 }
@@ -122,7 +123,7 @@ static bool quantile_of_number(tn_frame *f, double q, int64_t dim, bool keepdim,
                                bool skip) {
     tn_tensor *fraction;
     if (!(q >= 0 && q <= 1))
-        return tn_fail(f, TN_INVALID, "q must be in the range [0, 1] but got %g", q);
+        return tn_fail(f, TN_INVALID, "quantile() q must be in the range [0, 1] but got %g", q);
     if (!quantile_input(f, f->in[0], dim)) return false;
     fraction = tnp_full(tn_empty_dims(), tn_float(q), (tn_dtype)f->in[0]->dtype, f->device);
     return fraction && quantile_compose(f, fraction, dim, keepdim, word, skip);

@@ -38,7 +38,7 @@ TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keep
 TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone) {
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->size[d] == 0)
-            return tn_fail(f, TN_INDEX, "cannot choose an element along dim %d, which is empty", d);
+            return tn_fail(f, TN_INDEX, "Expected reduction dim %d to have non-zero size.", d);
     return true;
 }
 

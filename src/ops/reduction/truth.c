@@ -12,6 +12,11 @@
 
 /* An empty list is one of no dimensions, as torch has it here: each element by itself. */
 static bool truth_of_each(tn_ints dim) { return dim.at && dim.n == 0; }
+/* bool; uint8 of uint8, unless out is bool. */
+static tn_dtype truth_dtype(const tn_frame *f) {
+    const bool into_bool = f->ngiven && f->given[0]->dtype == TN_BOOL;
+    return f->in[0]->dtype == TN_U8 && !into_bool ? TN_U8 : TN_BOOL;
+}
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     /* any is a maximum of 0 and 1, all a minimum. */
     const tn_tensor *x = f->in[0];
@@ -23,8 +28,7 @@ static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     if (each) memcpy(to.size, x->size, (size_t)x->ndim * sizeof *to.size);
     tni_lanes_init(&l, x, gone, TN_I64, TNI_LANES_NONZERO);
     f->type = TN_I64;
-    return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) &&
-           tni_lanes_scratch(f, &l, l.size);
+    return tn_announce(f, 0, truth_dtype(f), to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 /* Contiguous bytes in one result: the first that decides. */
 static bool truth_bytes(tn_frame *f, bool any) {

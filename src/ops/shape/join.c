@@ -69,7 +69,12 @@ static bool cat_check(tn_frame *f) {
     tni_shape s;
     int d;
     TN_NOTE(tni_dim_note, note, f);
-    if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
+    if (!cat_common(f, &dtype, &first)) return false;
+    /* torch takes any dim where every tensor has shape (0). */
+    if (join_skips(first))
+        d = 0;
+    else if (!tni_dim_of(f, first->ndim, a->dim, &d))
+        return false;
     if (!cat_sizes(f, first, d, &s)) return false;
     note->dim = d;
     return cat_is_channels_last(f, first)
