@@ -4,6 +4,7 @@
 #include "../../src/api/io.h"
 #include "../../src/api/ops.h"
 #include "../refused.h"
+#include "io/io.h"
 
 #include <unistd.h>
 
@@ -88,6 +89,22 @@ static void npz_that_is_packed_is_read(void) {
     tn_named_free(list);
 }
 
+/* n literals of 9 bits in a block of the fixed codes, after which any number of bits is left of
+ * what was read: a byte behind the end is one too many wherever the end is. */
+static void inflate_takes_all_bytes_and_no_more(void) {
+    for (int n = 0; n < 20; n++) {
+        unsigned char from[40] = {3}, to[20];
+        int bits = 3;
+        for (int i = 0; i < n; i++)
+            for (int k = 8; k >= 0; k--, bits++) /* 0x190: of 144, first bit first */
+                from[bits / 8] = (unsigned char)(from[bits / 8] | (0x190 >> k & 1) << bits % 8);
+        const int64_t bytes = (bits + 7 + 7) / 8; /* 0000000 ends the block */
+        CHECK(tni_inflate(from, bytes, to, n) && (n == 0 || (to[0] == 144 && to[n - 1] == 144)));
+        CHECK(!tni_inflate(from, bytes + 1, to, n) && !tni_inflate(from, bytes - 1, to, n));
+        CHECK(!tni_inflate(from, bytes, to, n + 1));
+    }
+}
+
 static void npz_with_any_byte_changed_is_an_error_or_read(void) {
     char bytes[sizeof packed];
     tn_error_info e;
@@ -166,6 +183,7 @@ static const check_test tests[] = {
     CHECK_TEST(npy_is_written_as_version_1),
     CHECK_TEST(npy_has_no_bfloat16),
     CHECK_TEST(npz_that_is_packed_is_read),
+    CHECK_TEST(inflate_takes_all_bytes_and_no_more),
     CHECK_TEST(npz_with_any_byte_changed_is_an_error_or_read),
     CHECK_TEST(npz_entries_that_do_not_fit_are_refused),
     CHECK_TEST(npz_comes_back_from_files_and_memory),
