@@ -163,6 +163,8 @@ typedef hipFuncAttributes cudaFuncAttributes;
 #define cudaDeviceGetAttribute hipDeviceGetAttribute
 #define cudaDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
 #define cudaDeviceSynchronize hipDeviceSynchronize
+#define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define cudaDeviceEnablePeerAccess hipDeviceEnablePeerAccess
 #define cudaGetDeviceProperties hipGetDeviceProperties
 #define cudaRuntimeGetVersion hipRuntimeGetVersion
 #define cudaMemGetInfo hipMemGetInfo
@@ -171,6 +173,7 @@ typedef hipFuncAttributes cudaFuncAttributes;
 #define cudaHostAlloc hipHostMalloc
 #define cudaFreeHost hipHostFree
 #define cudaMemcpyAsync hipMemcpyAsync
+#define cudaMemcpyPeerAsync hipMemcpyPeerAsync
 #define cudaMemsetAsync hipMemsetAsync
 #define cudaStreamCreateWithFlags hipStreamCreateWithFlags
 #define cudaStreamCreateWithPriority hipStreamCreateWithPriority
@@ -28908,6 +28911,26 @@ static bool backend_copy(int32_t device, void *to, const void *from, int64_t byt
     return !e || backend_failed(e, why, room);
 }
 
+static void backend_link(int32_t device, int32_t from) {
+    static std::atomic<uint64_t> asked[TNC_DEVICES];
+    const uint64_t bit = (uint64_t)1 << from;
+    int can = 0;
+    if (asked[device].fetch_or(bit) & bit) return;
+    if (!cudaDeviceCanAccessPeer(&can, device, from) && can) cudaDeviceEnablePeerAccess(from, 0);
+    (void)cudaGetLastError();
+}
+
+static bool backend_across(int32_t device, void *to, int32_t from_device, const void *from,
+                           int64_t bytes, char *why, size_t room) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) {
+        backend_link(device, from_device);
+        e = cudaMemcpyPeerAsync(to, device, from, from_device, (size_t)bytes,
+                                tnc_stream_now(device));
+    }
+    return !e || backend_failed(e, why, room);
+}
+
 static const tn_device_row *backend_rows(int32_t *count) {
     static tnc_lasting<std::vector<tn_device_row>> all;
     std::vector<tn_device_row> &rows = all.value;
@@ -28967,6 +28990,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.properties = backend_properties;
     cuda.streams = tnc_streams();
     cuda.close = backend_close;
+    cuda.across = backend_across;
     cuda.grain = TNC_MEMORY_GRAIN;
     return &cuda;
 }

@@ -326,6 +326,12 @@ typedef struct tn_backend {
     /* may be NULL: the context of this number, which has opened the device, ends. What it asked for
      * may still run */
     void (*close)(int32_t device, uint64_t owner);
+    /* may be NULL, and needs streams: bytes > 0 from memory of `from_device` to that of `device`,
+     * in the current stream of `device`. The library makes the order: that stream is behind the
+     * other device's current one, which goes on behind the copy. False: why it failed. Without this
+     * they go through the host */
+    bool (*across)(int32_t device, void *to, int32_t from_device, const void *from, int64_t bytes,
+                   char *why, size_t room);
     int64_t grain; /* what alloc takes is whole ones of so many bytes, as plans of memory count it;
                     * 0: 64 */
 } tn_backend;

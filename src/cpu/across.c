@@ -1,6 +1,7 @@
 /* across.c - copies and fills of whole tensors, wherever they are. Between devices bytes go as they
- * lie; another layout or dtype goes through a dense copy in dst's dtype, made on src's side, and
- * one on dst's. Waits where the host reads. Hot: all copies begin here. */
+ * lie, through the host where the backend does not copy from one to the other; another layout or
+ * dtype goes through a dense copy in dst's dtype, made on src's side, and one on dst's. Waits where
+ * the host reads. Hot: all copies begin here. */
 #include "drive.h"
 
 /* A new row-major tensor of like's shape; meta: without data. */
@@ -30,10 +31,22 @@ static enum tn_copy across_how(const tni_device *d, const tn_tensor *t, bool up,
     return (enum tn_copy)(by && by->backend == d->backend ? how | TN_COPY_LATER : how);
 }
 
-/* Between the CPU and a device, of which one is the other's side. */
-static bool across_host(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool later) {
-    const bool up = src->device == TN_CPU;
-    tni_device *d = tni_device_of(b, up ? dst->device : src->device);
+/* Between two that lie alike, on the CPU and on a device, or on devices that copy to each other.
+ * later: nobody waits, where the CPU's memory allows it. */
+static bool across_bytes(tni_block *b, tn_tensor *to, const tn_tensor *from, bool later) {
+    tni_device *up = tni_device_of(b, to->device), *down = tni_device_of(b, from->device);
+    tni_device *d = up ? up : down;
+    const int64_t bytes = to->numel * tni_dtype_size(to);
+    if (up && down)
+        return tni_device_across(b, up, tni_bytes_at(to), down, tni_bytes_at(from), bytes);
+    if (!tni_device_bytes(b, d, tni_bytes_at(to), tni_bytes_at(from), bytes,
+                          across_how(d, up ? from : to, up != NULL, later)))
+        return false;
+    /* What the host may read now is whole: a fault of the kernels before is told here. */
+    return up || later || tni_device_wait(b, d);
+}
+
+static bool across_sides(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool later) {
     const tn_tensor *from = src;
     tn_tensor *to = dst, *dense;
     if (!across_alike(dst, src)) {
@@ -45,14 +58,15 @@ static bool across_host(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool
         if (!(dst->flags & TNI_CONTIGUOUS)) to = across_new(b, dst, dst->dtype, dst->device, false);
         if (!to) return false;
     }
-    if (!tni_device_bytes(b, d, tni_bytes_at(to), tni_bytes_at(from),
-                          dst->numel * tni_dtype_size(dst),
-                          across_how(d, up ? from : to, up, later && to == dst)))
-        return false;
-    /* What the host may read now is whole: a fault of the kernels before is told here. */
-    if (!up && !(later && to == dst) && !tni_device_wait(b, d)) return false;
+    if (!across_bytes(b, to, from, later && to == dst)) return false;
     if (to != dst) tni_copy_elements(b, dst, to);
     return true;
+}
+
+/* Whether both are on devices that cannot copy to each other. */
+static bool across_by_host(tni_block *b, const tn_tensor *dst, const tn_tensor *src) {
+    const tni_device *to = tni_device_of(b, dst->device), *from = tni_device_of(b, src->device);
+    return to && from && (to->backend != from->backend || !to->backend->across);
 }
 
 /* Where there are streams: both sides are there in the current ones of their devices. */
@@ -75,11 +89,11 @@ static bool across_copy(tni_block *b, tn_tensor *dst, const tn_tensor *src, bool
     }
     mark = tni_begin(b);
     ok = mark >= 0;
-    if (ok && dst->device != TN_CPU && src->device != TN_CPU) {
+    if (ok && across_by_host(b, dst, src)) {
         host = across_new(b, src, src->dtype, TN_CPU, false);
-        ok = host && across_host(b, host, src, false) && across_host(b, dst, host, false);
+        ok = host && across_sides(b, host, src, false) && across_sides(b, dst, host, false);
     } else if (ok) {
-        ok = across_host(b, dst, src, later);
+        ok = across_sides(b, dst, src, later);
     }
     tni_end(b, mark);
     return ok;

@@ -225,6 +225,28 @@ static bool backend_copy(int32_t device, void *to, const void *from, int64_t byt
     return !e || backend_failed(e, why, room);
 }
 
+/* A device may read another one's memory by itself where there is a link; without one the driver
+ * copies through the host. */
+static void backend_link(int32_t device, int32_t from) {
+    static std::atomic<uint64_t> asked[TNC_DEVICES];
+    const uint64_t bit = (uint64_t)1 << from;
+    int can = 0;
+    if (asked[device].fetch_or(bit) & bit) return;
+    if (!cudaDeviceCanAccessPeer(&can, device, from) && can) cudaDeviceEnablePeerAccess(from, 0);
+    (void)cudaGetLastError(); /* also: the program has done so */
+}
+
+static bool backend_across(int32_t device, void *to, int32_t from_device, const void *from,
+                           int64_t bytes, char *why, size_t room) {
+    cudaError_t e = cudaSetDevice(device);
+    if (!e) {
+        backend_link(device, from_device);
+        e = cudaMemcpyPeerAsync(to, device, from, from_device, (size_t)bytes,
+                                tnc_stream_now(device));
+    }
+    return !e || backend_failed(e, why, room);
+}
+
 /* The rows of all families, side by side. NULL: no memory. */
 static const tn_device_row *backend_rows(int32_t *count) {
     static tnc_lasting<std::vector<tn_device_row>> all;
@@ -286,6 +308,7 @@ static const tn_backend *backend_find(char *why, size_t room) {
     cuda.properties = backend_properties;
     cuda.streams = tnc_streams();
     cuda.close = backend_close;
+    cuda.across = backend_across;
     cuda.grain = TNC_MEMORY_GRAIN;
     return &cuda;
 }

@@ -72,6 +72,8 @@ typedef hipFuncAttributes cudaFuncAttributes;
 #define cudaDeviceGetAttribute hipDeviceGetAttribute
 #define cudaDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
 #define cudaDeviceSynchronize hipDeviceSynchronize
+#define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define cudaDeviceEnablePeerAccess hipDeviceEnablePeerAccess
 #define cudaGetDeviceProperties hipGetDeviceProperties
 #define cudaRuntimeGetVersion hipRuntimeGetVersion
 #define cudaMemGetInfo hipMemGetInfo
@@ -80,6 +82,7 @@ typedef hipFuncAttributes cudaFuncAttributes;
 #define cudaHostAlloc hipHostMalloc
 #define cudaFreeHost hipHostFree
 #define cudaMemcpyAsync hipMemcpyAsync
+#define cudaMemcpyPeerAsync hipMemcpyPeerAsync
 #define cudaMemsetAsync hipMemsetAsync
 #define cudaStreamCreateWithFlags hipStreamCreateWithFlags
 #define cudaStreamCreateWithPriority hipStreamCreateWithPriority

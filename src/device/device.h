@@ -76,6 +76,10 @@ TN_PRIV bool tni_device_open(tni_block *b, tni_device *d);
 /* Copies bytes to d or from it. False with an error. */
 TN_PRIV bool tni_device_bytes(tni_block *b, tni_device *d, void *to, const void *from,
                               int64_t bytes, enum tn_copy how);
+/* Bytes of `from` to d, two devices of one backend that copies so: behind what was asked of both in
+ * their current streams, and both go on behind it. False with an error. */
+TN_PRIV bool tni_device_across(tni_block *b, tni_device *d, void *to, tni_device *from,
+                               const void *at, int64_t bytes);
 /* Waits for the thread's current stream; false with an error. */
 TN_PRIV bool tni_device_wait(tni_block *b, tni_device *d);
 /* The same for s; NULL: for all of d. */
@@ -89,6 +93,8 @@ TN_PRIV tn_stream *tni_stream_now(const tni_block *b, tni_device *d);
  * False with an error. */
 TN_PRIV bool tni_stream_reads(tni_block *b, tni_device *d, const tn_tensor *t);
 TN_PRIV bool tni_stream_writes(tni_block *b, tni_device *d, const tn_tensor *t);
+/* What is asked in s comes behind what was asked in `other`. False with an error. */
+TN_PRIV bool tni_stream_join(tni_block *b, const tn_stream *s, const tn_stream *other);
 /* Whether the context has streams beside its devices' own. */
 TNI_INLINE bool tni_streams_any(const tni_block *b) {
     return TNI_DEVICE != 0 && tni_load(&tni_tensors(b->context)->streams) != NULL;

@@ -109,6 +109,7 @@ static const char *device_wrong(const tn_backend *k, const tni_device *d) {
     if (!k->host_alloc != !k->host_free) return "it has one of host_alloc and host_free";
     if (k->streams && !device_has_streams(k->streams))
         return "one of its streams' functions is NULL";
+    if (k->across && !k->streams) return "it copies between its devices and has no streams";
     for (; d; d = d->next, count++)
         if (strcmp(d->backend->kind, k->kind) == 0) return "another one has its kind";
     return count > DEVICES_MOST ? "there are too many devices" : NULL;

@@ -165,8 +165,7 @@ TN_API bool tn_stream_query(tn_stream *s) {
     return k->streams->stream_done(s->device->index, s->handle);
 }
 
-/* What is asked in s comes behind what was asked in `other`. */
-static bool stream_join(tni_block *b, const tn_stream *s, const tn_stream *other) {
+TN_PRIV bool tni_stream_join(tni_block *b, const tn_stream *s, const tn_stream *other) {
     const tn_backend_streams *k = other->device->backend->streams;
     const int32_t from = other->device->index;
     void *event;
@@ -184,13 +183,25 @@ static bool stream_join(tni_block *b, const tn_stream *s, const tn_stream *other
     return ok || tni_error(b, TN_INTERNAL, "%s cannot wait for a stream", s->device->name);
 }
 
+TN_PRIV bool tni_device_across(tni_block *b, tni_device *d, void *to, tni_device *from,
+                               const void *at, int64_t bytes) {
+    const tn_stream *s = tni_stream_now(b, d), *other = tni_stream_now(b, from);
+    char why[DEVICE_WHY] = "";
+    if (TNI_UNLIKELY(tni_state(b)->capture != NULL)) return tni_capture_refuse(b, d);
+    if (!tni_device_open(b, d) || !tni_stream_join(b, s, other)) return false;
+    if (!d->backend->across(d->index, to, from->index, at, bytes, why, sizeof why))
+        return tni_error(b, TN_INTERNAL, "a copy from %s to %s failed: %s", from->name, d->name,
+                         why);
+    return tni_stream_join(b, other, s);
+}
+
 TN_API bool tn_stream_wait_stream_at(const char *file, int line, tn_stream *s, tn_stream *other) {
     tni_block *b = tni_here();
     if (!tni_enter(b, file, line)) return false;
     return tni_leave(b, stream_there(b, "tn_stream_wait_stream", s) &&
                             stream_there(b, "tn_stream_wait_stream", other) &&
                             (s == other || tni_device_open(b, s->device)) &&
-                            stream_join(b, s, other));
+                            tni_stream_join(b, s, other));
 }
 TN_API bool tnp_stream_wait_stream(tn_stream *s, tn_stream *other) {
     return tn_stream_wait_stream_at(NULL, 0, s, other);
@@ -358,7 +369,7 @@ static bool stream_touches(tni_block *b, tni_device *d, const tn_tensor *t, bool
     now = tni_stream_now(b, d);
     if (mine) mine->ran[now->number] = true;
     if (storage->stream == now->number) return true;
-    if (mine && mine->joins && !stream_join(b, now, tni_stream_numbered(b, d, storage->stream)))
+    if (mine && mine->joins && !tni_stream_join(b, now, tni_stream_numbered(b, d, storage->stream)))
         return false;
     d->backend->streams->used(d->index, storage->data, now->handle);
     if (writes) storage->stream = now->number;
@@ -398,9 +409,10 @@ TN_PRIV bool tni_streams_end(tni_block *b, const tni_streams_now *before) {
     for (tn_device_id id = TN_META + 1; (d = tni_device_of(b, id)) != NULL; id++) {
         const tn_stream *s = tni_stream_now(b, d);
         if (!d->backend->streams) continue;
-        if (now->ran[0]) ok = stream_join(b, s, &d->own) && ok;
+        if (now->ran[0]) ok = tni_stream_join(b, s, &d->own) && ok;
         for (uint32_t i = 1; i <= n; i++)
-            if (now->ran[i] && all->at[i].device == d) ok = stream_join(b, s, &all->at[i]) && ok;
+            if (now->ran[i] && all->at[i].device == d)
+                ok = tni_stream_join(b, s, &all->at[i]) && ok;
     }
     for (int i = 0; i < TNI_STREAMS; i++) now->ran[i] = now->ran[i] || before->ran[i];
     return ok;

@@ -17,8 +17,8 @@ enum { DEVICES = ORDER_DEVICES, BARE = 2, ALIGN = 64, STALE = 256, PAGE = 4096 }
 
 int64_t null_blocks, null_fail_alloc = -1, null_fail_copy = -1;
 int64_t null_allocs, null_copies, null_kernels, null_foreign, null_kept, null_trims, null_pinned,
-    null_laters, null_opened, null_waits, null_events, null_graphs, null_launches,
-    null_refuse_graph;
+    null_laters, null_across_copies, null_opened, null_waits, null_events, null_graphs,
+    null_launches, null_refuse_graph;
 const char *null_broken, *null_lost;
 
 /* --- memory: first fit in one range of addresses ---------------------------------------------- */
@@ -255,6 +255,25 @@ static bool null_copy(int32_t device, void *to, const void *from, int64_t bytes,
     memcpy(to, from, (size_t)bytes);
     memory_close(device);
     if (!(how & TN_COPY_LATER)) order_merge(&order_host, &order_streams[stream_now(device)]);
+    return true;
+}
+
+static bool null_across(int32_t device, void *to, int32_t from_device, const void *from,
+                        int64_t bytes, char *why, size_t room) {
+    null_across_copies++;
+    if (null_fail_copy == 0) {
+        snprintf(why, room, "the bus is on fire");
+        return false;
+    }
+    if (null_fail_copy > 0) null_fail_copy--;
+    order_ask(stream_now(device));
+    order_read(&block_of(from_device, from)->uses, stream_now(device));
+    order_write(&block_of(device, to)->uses, stream_now(device));
+    memory_open(device);
+    memory_open(from_device);
+    memcpy(to, from, (size_t)bytes);
+    memory_close(from_device);
+    memory_close(device);
     return true;
 }
 
@@ -586,6 +605,7 @@ const tn_backend *tn_null_backend(void) {
                               null_properties,
                               &null_streams,
                               null_close,
+                              null_across,
                               ALIGN};
     tn_device_row *rows;
     int32_t n = 1;
@@ -640,6 +660,7 @@ const tn_backend *tn_bare_backend(void) {
                                     bare_elements,
                                     bare_fill,
                                     null_wait,
+                                    NULL,
                                     NULL,
                                     NULL,
                                     NULL,

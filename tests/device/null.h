@@ -16,11 +16,12 @@ const tn_backend *tn_bare_backend(void);
 
 extern int64_t null_blocks;     /* allocations that were not freed */
 extern int64_t null_fail_alloc; /* so many more allocations succeed; negative: all */
-extern int64_t null_fail_copy;  /* so many more copies up and down succeed; negative: all */
+extern int64_t null_fail_copy;  /* so many more copies succeed; negative: all */
 extern int64_t null_allocs, null_copies, null_kernels; /* made so far */
 extern int64_t null_kept, null_trims; /* bytes that it keeps until a trim, and refuses memory */
 extern int64_t null_pinned;           /* blocks of pinned memory that were not freed */
 extern int64_t null_laters;           /* copies that may be done later */
+extern int64_t null_across_copies;    /* from one of them to the other */
 extern int64_t null_opened;           /* devices, by contexts that have not ended */
 extern int64_t null_waits;            /* of the host, for a stream or an event */
 extern int64_t null_events;           /* that were not freed */

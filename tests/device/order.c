@@ -39,7 +39,10 @@ void order_write(order_uses *u, int stream) {
 void order_free(order_uses *u) {
     for (int k = 0; k < ORDER_ALL; k++) {
         const bool used = u->read[k] || (u->written && u->writer == k);
-        if (used && k != u->owner && !u->told[k]) order_untold++;
+        const uint64_t last = u->writer == k && u->written > u->read[k] ? u->written : u->read[k];
+        /* The owner's stream may be behind that use by an event. */
+        if (used && k != u->owner && !u->told[k] && order_streams[u->owner].at[k] < last)
+            order_untold++;
         if (u->told[k]) u->read[k] = order_streams[k].at[k]; /* all that was asked by now */
     }
     u->freed = true;

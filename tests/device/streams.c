@@ -201,6 +201,58 @@ static void copies_go_into_the_current_stream(void) {
 /* --- memory ----------------------------------------------------------------------------------- */
 
 /* x of `own` is read in s and freed at once: its memory is not given out again before s is done. */
+static void devices_of_a_backend_copy_to_each_other(void) {
+    tn_context *c = begin();
+    tn_stream *a = tn_stream_new(null0, 0), *b = tn_stream_new(null1, 0);
+    TN_SCOPE {
+        tn_tensor *x, *y, *z, *t;
+        int64_t before = null_copies, made = null_across_copies;
+        TN_STREAM(a) {
+            x = tn_exp(tn_zeros(TN_DIMS(40, 30), .device = null0));
+            tn_add_scalar_(x, 1);
+            TN_STREAM(b) {
+                y = tn_mul_scalar(tn_to(x, null1), 2); /* as it lies */
+                z = tn_to(tn_transpose(tn_slice(x, .dim = 1, .end = 7), 0, 1), null1,
+                          .dtype = TN_F64); /* over a dense one */
+                t = tn_zeros(TN_DIMS(30, 40), .device = null1);
+                tn_copy_(tn_transpose(t, 0, 1), x); /* and the other way */
+            }
+            tn_free(x);
+            x = tn_full(TN_DIMS(40, 30), 5, .device = null0); /* where x was */
+        }
+        CHECK(null_copies == before && null_across_copies == made + 3);
+        CHECK_EQ(races(), 0);
+        TN_STREAM(b) {
+            CHECK(tn_item(tn_sum(y)) == 4 * 1200 && tn_item(tn_sum(z)) == 2 * 280);
+            CHECK(tn_item(tn_sum(t)) == 2 * 1200 && tn_dtype_of(z) == TN_F64);
+        }
+        /* others go through the host */
+        before = null_copies;
+        CHECK(tn_item(tn_sum(tn_to(tn_ones(TN_DIMS(3), .device = bare), null0))) == 3);
+        CHECK(null_copies > before && null_across_copies == made + 3);
+    }
+    CHECK_EQ(races(), 0);
+    end(c);
+}
+
+static void a_copy_between_devices_may_fail(void) {
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_tensor *x = range(null0, 6), *y = tn_zeros(TN_DIMS(6), .device = null1);
+        null_fail_copy = 0;
+        REFUSED(tn_to(x, null1), TN_INTERNAL,
+                "a copy from null:0 to null:1 failed: the bus is on fire");
+        null_fail_copy = -1;
+        for (int64_t k = 0; k < 2; k++) {
+            null_fail_alloc = k; /* an event each */
+            REFUSED(tn_copy_(y, x), TN_MEMORY, "for an event");
+            null_fail_alloc = -1;
+        }
+        CHECK(tn_copy_(y, x) && tn_item(tn_sum(y)) == 15);
+    }
+    end(c);
+}
+
 static void memory_waits_for_the_streams_that_use_it(void) {
     tn_context *c = begin();
     tn_stream *s = tn_stream_new(null0, 0), *own = tn_stream_default(null0);
@@ -429,7 +481,7 @@ static void wrong_arguments_are_refused(void) {
 }
 
 static void streams_must_be_whole(void) {
-    static tn_backend k;
+    static tn_backend k, alone;
     static tn_backend_streams some;
     tn_context *c = begin();
     some = *tn_null_backend()->streams;
@@ -438,6 +490,9 @@ static void streams_must_be_whole(void) {
     k.kind = "other";
     k.streams = &some;
     REFUSED(tn_backend_add(&k), TN_INVALID, "one of its streams' functions is NULL");
+    alone = k;
+    alone.streams = NULL;
+    REFUSED(tn_backend_add(&alone), TN_INVALID, "it copies between its devices and has no streams");
     end(c);
 }
 
@@ -476,6 +531,8 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_missing_wait_is_seen),
         CHECK_TEST(events_make_an_order),
         CHECK_TEST(copies_go_into_the_current_stream),
+        CHECK_TEST(devices_of_a_backend_copy_to_each_other),
+        CHECK_TEST(a_copy_between_devices_may_fail),
         CHECK_TEST(memory_waits_for_the_streams_that_use_it),
         CHECK_TEST(a_backward_runs_in_the_streams_of_the_calls),
         CHECK_TEST(gradients_of_gradients_and_of_leaves_join_the_caller),

@@ -653,6 +653,34 @@ def accelerator_graph():
     assert not torch.cuda.is_current_stream_capturing() and x.tolist() == [3, 3, 3]
 
 
+def copies_between():
+    """Each stream is behind what it reads; memory is used again behind the copy."""
+    a, b = torch.cuda.Stream(0), torch.cuda.Stream(1)
+    found = []
+    for i in range(4):
+        with torch.cuda.stream(a):
+            x = torch.full((50, 40), float(i), device="cuda:0")
+            x = (x + 1).exp()
+            with torch.cuda.stream(b):
+                y = x.to("cuda:1") * 2
+                z = x.t()[1:7].to("cuda:1", torch.float64)
+                w = torch.zeros(40, 50, device="cuda:1")
+                w.t().copy_(x)
+                back = w.to("cuda:0")
+            del x
+            torch.zeros(50, 40, device="cuda:0")  # where x was
+            found.append((y, z, w, back))
+    torch.cuda.synchronize(0)
+    torch.cuda.synchronize(1)
+    for i, (y, z, w, back) in enumerate(found):
+        want = torch.full((50, 40), float(i) + 1).exp()
+        assert torch.equal(y.cpu(), want * 2) and torch.equal(w.cpu(), want.t())
+        assert torch.equal(z.cpu(), want.t()[1:7].double()) and torch.equal(back.cpu(), want.t())
+    x = torch.ones(3, device="cuda:0", requires_grad=True)
+    (x.to("cuda:1") * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3, 3] and x.grad.device.index == 0
+
+
 def plans():
     cuda = torch.cuda
 
@@ -739,7 +767,7 @@ PROGRAMS = (
     accelerator_graph, gradients, examples,
 )  # fmt: skip
 # These need two devices; and `facts`, `memory` the emulation's.
-PROGRAMS_OF_TWO = (current_device, errors, streams, events, figures, plans)
+PROGRAMS_OF_TWO = (current_device, errors, streams, events, figures, copies_between, plans)
 PROGRAMS_OF_THE_EMULATION = (facts, memory)
 
 
