@@ -157,8 +157,8 @@ $(BUILD)/src/py/%.o: src/py/%.c | $(BUILD)/generated
 -include $(wildcard $(BUILD)/src/py/*.d)
 
 # The CUDA backend in emulation, without nvcc or a GPU: make build/cuda_host/rows && build/cuda_host/rows row=sum
-# A place behind an array of a kernel, on the stack or shared, ends the process by a signal.
-CUDA_BOUNDS = -fsanitize=bounds -fsanitize-undefined-trap-on-error
+# A place behind an array of a kernel, on the stack or shared, and an address that is not a multiple of its type end the process by a signal.
+CUDA_BOUNDS = -fsanitize=bounds,alignment -fsanitize-undefined-trap-on-error
 CUDA_OBJECTS = $(patsubst src/cuda/%.cu,$(BUILD)/cuda_host/%.o,$(wildcard src/cuda/*.cu))
 CUDA_FLAGS = -x c++ -std=c++17 -O1 -g -ffp-contract=off $(CUDA_BOUNDS) $(WARNINGS) -Wno-conversion -DTNI_OBJECTS \
     -DTNC_EMULATION='"../../tests/cuda_host/emulation.h"'

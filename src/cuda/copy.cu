@@ -47,8 +47,27 @@ static void copy_move(cudaStream_t s, const tnc_walk<2> &w, int bytes) {
     }
 }
 
-TNC_PRIV void tnc_move_by(cudaStream_t s, const tn_walk_plan &p, int bytes) {
-    tnc_walk_pieces<2>(p, [=](const tnc_walk<2> &w) { copy_move(s, w, bytes); });
+/* Neighbours that lie side by side in all operands become one element, of up to 16 bytes; the bytes
+ * of an element then. */
+static int copy_widen(tn_walk_plan *p, int operands, int bytes) {
+    for (; bytes < 16 && p->numel && p->size[0] % 2 == 0; bytes *= 2) {
+        for (int k = 0; k < operands; k++) {
+            if (p->stride[k][0] != bytes || (uintptr_t)p->at[k] % (2u * (unsigned)bytes))
+                return bytes;
+            for (int d = 1; d < p->ndim; d++)
+                if (p->stride[k][d] % (2 * bytes)) return bytes;
+        }
+        for (int k = 0; k < operands; k++) p->stride[k][0] = 2 * bytes;
+        p->size[0] /= 2;
+        p->numel /= 2;
+    }
+    return bytes;
+}
+
+TNC_PRIV void tnc_move_by(cudaStream_t s, const tn_walk_plan &of, int bytes) {
+    tn_walk_plan p = of;
+    const int wide = copy_widen(&p, 2, bytes);
+    tnc_walk_pieces<2>(p, [=](const tnc_walk<2> &w) { copy_move(s, w, wide); });
 }
 
 /* The type by way of which an element goes from one dtype to another with the CPU's value. */
@@ -104,21 +123,20 @@ TNC_PRIV void tnc_elements(int32_t device, tn_tensor *dst, const tn_tensor *src)
     cudaStream_t s = tnc_stream_of(device);
     tn_walk_plan p;
     tn_walk_plan_of(&p, both, 2);
-    tnc_walk_pieces<2>(p, [=](const tnc_walk<2> &w) {
-        if (to == from)
-            copy_move(s, w, tnc_dtype_bytes(to));
-        else
-            copy_convert(s, w, to, from);
-    });
+    if (to == from)
+        tnc_move_by(s, p, tnc_dtype_bytes(to));
+    else
+        tnc_walk_pieces<2>(p, [=](const tnc_walk<2> &w) { copy_convert(s, w, to, from); });
 }
 
 TNC_PRIV void tnc_fill(int32_t device, tn_tensor *dst, const void *unit) {
-    const int bytes = tnc_dtype_bytes((int)tn_dtype_of(dst));
+    const int one = tnc_dtype_bytes((int)tn_dtype_of(dst));
     cudaStream_t s = tnc_stream_of(device);
     tn_walk_plan p;
     tnc_pair e = {{0, 0}};
-    memcpy(&e, unit, (size_t)bytes);
     tn_walk_plan_of(&p, &dst, 1);
+    const int bytes = copy_widen(&p, 1, one);
+    for (int i = 0; i < bytes; i += one) memcpy((char *)&e + i, unit, (size_t)one);
     tnc_walk_pieces<1>(p, [=](const tnc_walk<1> &w) {
         const unsigned blocks = tnc_blocks(w.n, TNC_THREADS);
         switch (bytes) {

@@ -50,6 +50,30 @@ static void windows_without_elements_have_the_least_number(void) {
         }
 }
 
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/* Parts of rows: neighbours are moved together only where all of them lie so that a wide access is
+ * aligned, which the emulation checks. */
+static void parts_of_rows_are_copied_and_filled(void) {
+    static const tn_dtype dtypes[] = {TN_U8, TN_I16, TN_F32, TN_F64, TN_C128};
+    for (int i = 0; i < 5; i++)
+        for (int64_t wide = 16; wide < 22; wide++)
+            for (int64_t from = 0; from < 5; from++)
+                TN_SCOPE {
+                    const int64_t shape[2] = {3, wide};
+                    tn_tensor *all = tnp_reshape(
+                                  tnp_to_dtype(tnp_arange(tn_int(3 * wide), TN_I64, TN_CPU),
+                                               dtypes[i], false, false),
+                                  tn_ints_of(shape, 2)),
+                              *there = up(all), *x = tnp_narrow(all, 1, from, 16 - from),
+                              *y = tnp_narrow(there, 1, from, 16 - from);
+                    CHECK(same(x, tnp_clone(y, TN_MEMORY_FORMAT_PRESERVE_FORMAT)));
+                    CHECK(tnp_fill_(x, tn_int(7)) && tnp_fill_(y, tn_int(7)) && same(all, there));
+                    CHECK(tnp_copy_(y, tnp_neg(y)) && tnp_copy_(x, tnp_neg(x)));
+                    CHECK(same(all, there));
+                }
+}
+
 /* --- sorts ------------------------------------------------------------------------------------ */
 
 /* Numbers with many that are equal, NaN, infinities and both zeros among them. */
@@ -245,6 +269,7 @@ static void pairs_as_far_apart_as_atol_are_close(void) {
 int main(void) {
     static const check_test tests[] = {
         CHECK_TEST(windows_without_elements_have_the_least_number),
+        CHECK_TEST(parts_of_rows_are_copied_and_filled),
         CHECK_TEST(rows_of_any_length_are_sorted),
         CHECK_TEST(lines_of_any_length_are_scanned),
         CHECK_TEST(extremes_run_as_on_the_cpu),

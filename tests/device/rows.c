@@ -274,57 +274,61 @@ static void check_inplace(const tn_row *row, int i, tn_dtype dtype, int layout,
     report(!layout || all_kept_around(&dev), &dev, "in place: writes around its arguments");
 }
 
-/* out= tensors of the results' dtype, then of a wider one and column-major: written through a
- * temporary of the device. Rows that refuse the wider one are given their own dtype then. */
+/* Gives a sample `out`: zeros of the results' shapes and dtypes on a device; other: column-major,
+ * and of a wider dtype where `wider`. */
+static bool give_out(sample *s, tn_tensor *const *want, int n, tn_tensor **given,
+                     tn_device_id device, bool other, bool wider) {
+    for (int k = 0; k < n; k++) {
+        if (!want[k]) return false;
+        given[k] = tnp_to(tnp_zeros_like(want[k], TN_NO_DTYPE, TN_NO_DEVICE), device,
+                          wider && want[k]->dtype == TN_F32 ? TN_F64 : TN_NO_DTYPE, false, true);
+        if (other && given[k] && given[k]->ndim == 2)
+            given[k] = tnp_t(tnp_contiguous(tnp_t(given[k])));
+        if (!given[k]) return false;
+    }
+    tn_value *v = &s->value[s->nvalues++];
+    memset(v, 0, sizeof *v);
+    v->name = "out";
+    v->type = n == 1 ? TN_T_TENSOR : TN_T_TENSORS;
+    if (n == 1)
+        v->as.tensor = given[0];
+    else
+        v->as.tensors = tn_tensors_of(given, n);
+    return true;
+}
+
+/* out= tensors of the results' dtype, then of a wider one and column-major, which is written
+ * through a temporary of the device, as on the CPU. Rows that refuse the wider one get their own
+ * dtype. */
 static void check_out(const tn_row *row, int i, tn_dtype dtype, tn_device_id device) {
     sample cpu, dev;
-    tn_tensor *want[OUTS], *got[OUTS], *given[OUTS];
+    tn_tensor *want[OUTS], *got[OUTS], *given[2][OUTS];
     int n, m;
     if (!(row->forms & TN_OUT)) return;
     bool wider = true;
     for (int other = 0; other < 2; other++) {
-        bool ok = make_both(&cpu, &dev, row, i, dtype, 0, device) && dev.nvalues < SAMPLE_VALUES &&
-                  seeded_call(&cpu, TN_PLAIN, want, &n) && n;
-        for (int k = 0; ok && k < n; k++) {
-            given[k] =
-                want[k] ? tnp_to(tnp_zeros_like(want[k], TN_NO_DTYPE, TN_NO_DEVICE), device,
-                                 other && wider && want[k]->dtype == TN_F32 ? TN_F64 : TN_NO_DTYPE,
-                                 false, true)
-                        : NULL;
-            if (other && given[k] && given[k]->ndim == 2)
-                given[k] = tnp_t(tnp_contiguous(tnp_t(given[k])));
-            ok = given[k] != NULL;
-        }
+        const bool wide = other && wider;
+        bool ok =
+            make_both(&cpu, &dev, row, i, dtype, 0, device) && dev.nvalues < SAMPLE_VALUES &&
+            seeded_call(&cpu, TN_PLAIN, want, &n) && n &&
+            make_both(&cpu, &dev, row, i, dtype, 0, device) && /* arguments that are written */
+            give_out(&cpu, want, n, given[0], TN_CPU, other, wide) &&
+            give_out(&dev, want, n, given[1], device, other, wide);
         if (!ok) {
             no_error();
             return;
         }
-        memset(&dev.value[dev.nvalues], 0, sizeof dev.value[0]);
-        dev.value[dev.nvalues].name = "out";
-        dev.value[dev.nvalues].type = n == 1 ? TN_T_TENSOR : TN_T_TENSORS;
-        if (n == 1)
-            dev.value[dev.nvalues].as.tensor = given[0];
-        else
-            dev.value[dev.nvalues].as.tensors = tn_tensors_of(given, n);
-        dev.nvalues++;
-        ok = seeded_call(&dev, TN_PLAIN, got, &m);
-        if (!ok) {
+        if (!seeded_call(&cpu, TN_PLAIN, want, &n)) {
             const char *why = no_error();
-            /* lerp takes no wider result beside a tensor as weight */
-            if (strstr(why, "depends on data") || (other && strstr(why, "Found dtype"))) return;
-            if (other && wider && strstr(why, "Expected out tensor to have dtype")) {
-                wider = false;
-                other--;
-                continue;
-            }
+            if (!wide || !strstr(why, "Expected out tensor to have dtype")) return;
+            wider = false;
+            other--;
+            continue;
         }
-        for (int k = 0; ok && k < n; k++) {
-            tn_tensor *as = got[k];
-            ok = as == given[k];
-            if (ok && as->dtype != want[k]->dtype)
-                as = tnp_to(as, TN_NO_DEVICE, (tn_dtype)want[k]->dtype, false, false);
-            ok = ok && same_bits(want[k], as, device);
-        }
+        ok = seeded_call(&dev, TN_PLAIN, got, &m);
+        if (!ok && strstr(no_error(), "depends on data")) return;
+        for (int k = 0; ok && k < n; k++)
+            ok = got[k] == given[1][k] && same_bits(want[k], got[k], device);
         report(ok, &dev, "out=: other bits than on the CPU");
         report(tested_foreign() == 0, &dev, "out=: a kernel got tensors of another place");
     }
