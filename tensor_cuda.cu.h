@@ -11218,7 +11218,6 @@ TNC_PRIV bool tnc_here_look(tn_frame *f, unsigned which) {
     X(lu)               \
     X(matrix_exp)       \
     X(conv)             \
-    X(conv3d)           \
     X(pool)             \
     X(pool_places)      \
     X(fold)             \
@@ -24376,7 +24375,7 @@ TNC_FAMILY(matrix_exp, matrix_exp_table)
 
 /* src/cuda/cudnn.cu - convolutions by cuDNN 9: the one file that knows it */
 
-/* src/cuda/cudnn.cuh - convolutions by cuDNN as conv.cu and conv3d.cu ask for them, and the library's functions and numbers, which are those of cudnn_graph.h of cuDNN 9 */
+/* src/cuda/cudnn.cuh - convolutions by cuDNN as conv.cu asks for them, and the library's functions and numbers, which are those of cudnn_graph.h of cuDNN 9 */
 
 enum { TNC_CONV_OUTPUT, TNC_CONV_INPUT, TNC_CONV_WEIGHT };
 struct tnc_windows {
@@ -24910,21 +24909,25 @@ TNC_PRIV bool tnc_cudnn_run(const tn_frame *f, int of, const tnc_windows &w) {
     return true;
 }
 
-/* src/cuda/conv.cu - conv2d and the gradients of its input and weight in the order of the CPU (kernels/conv.h): chains of 384 terms in the order of k, or of a block of pixels */
+/* src/cuda/conv.cu - conv2d, conv3d and the gradients of their inputs and weights in the order of the CPU (kernels/conv.h): chains of 384 terms in the order of k, or of a block of pixels */
 
-/* src/cuda/conv.cuh - a convolution as its kernels see it, for all three rows: */
+/* src/cuda/conv.cuh - a convolution as its kernels see it, for all three rows of images and of volumes: */
 
-enum { TNC_CONV_BLOCK = TN_PRODUCT_BLOCK };
+enum {
+    TNC_CONV_BLOCK = TN_PRODUCT_BLOCK,
+    TNC_CONV_OUTSIDE = -(1 << 30)
+};
 
 struct tnc_conv_digits {
-    int64_t middle, inner;
-    int64_t step[3];
+    int64_t size[3];
+    int64_t step[4];
     int64_t outer;
-    int32_t y, x, y_step, x_step;
+    int32_t at[3], by[3];
+    int32_t every;
 };
 struct tnc_conv_place {
     int64_t other, b;
-    int32_t y, x;
+    int32_t at[3];
 };
 struct tnc_conv_phase {
     int64_t k, p;
@@ -24933,40 +24936,59 @@ struct tnc_conv_phase {
 };
 struct tnc_conv_axis {
     int64_t n, taps, stride, pad, dilation, every, phases;
+    int64_t a, c;
+    bool all;
 };
 
 struct tnc_conv {
     const char *a, *b, *bias;
     char *c;
     int64_t m, groups, phases;
-    int64_t a_m, a_group, b_group, c_m, c_group, bias_step;
-    int64_t row, col;
-    int32_t h, w;
+    int64_t a_m, a_group, b_group, c_m, bias_step;
+    int64_t step[3];
+    int32_t size[3];
     uint8_t dtype;
     bool turned;
     bool swap;
     bool conj;
     tnc_conv_phase phase;
-    tnc_conv_axis y, x;
-    int64_t a_y, a_x;
+    tnc_conv_axis axis[3];
     tn_conv_blocks cut;
-    int64_t lines, width;
+    int64_t span, span_blocks;
     int64_t blocks, split, first, elements;
     int64_t m_tiles, p_tiles, jobs;
 };
 
+TNC_FN int32_t tnc_conv_plane(const tnc_conv_digits &d, int64_t z) {
+    const int32_t at = d.at[0] + (int32_t)z * d.by[0];
+    if (d.every == 1) return at;
+    return at % d.every ? (int32_t)TNC_CONV_OUTSIDE : at / d.every;
+}
+TNC_FN int64_t tnc_conv_offset(const tnc_conv &v, const int32_t *at) {
+    const int32_t plane = at[0] == TNC_CONV_OUTSIDE ? 0 : at[0];
+    return plane * v.step[0] + at[1] * v.step[1] + at[2] * v.step[2];
+}
 TNC_FN tnc_conv_place tnc_conv_place_of(const tnc_conv &v, const tnc_conv_digits &d, int64_t i) {
-    const int64_t q = i / d.inner, x = i - q * d.inner, outer = q / d.middle,
-                  y = q - outer * d.middle;
     tnc_conv_place to;
-    to.y = d.y + (int32_t)y * d.y_step;
-    to.x = d.x + (int32_t)x * d.x_step;
-    to.other = outer * d.step[0] + y * d.step[1] + x * d.step[2];
-    to.b = outer * d.outer + to.y * v.row + to.x * v.col;
+    int64_t digit[3];
+    to.other = 0;
+    for (int k = 2; k >= 0; k--) {
+        const int64_t q = i / d.size[k];
+        digit[k] = i - q * d.size[k];
+        to.other += digit[k] * d.step[k + 1];
+        i = q;
+    }
+    to.other += i * d.step[0];
+    to.at[0] = tnc_conv_plane(d, digit[0]);
+    for (int k = 1; k < 3; k++) to.at[k] = d.at[k] + (int32_t)digit[k] * d.by[k];
+    to.b = i * d.outer + tnc_conv_offset(v, to.at);
     return to;
 }
-TNC_FN bool tnc_conv_inside(const tnc_conv &v, int32_t y, int32_t x) {
-    return (uint32_t)y < (uint32_t)v.h && (uint32_t)x < (uint32_t)v.w;
+TNC_FN bool tnc_conv_inside(const tnc_conv &v, const int32_t *one, const int32_t *other) {
+    bool inside = true;
+    for (int k = 0; k < 3; k++)
+        inside = inside & ((uint32_t)(one[k] + other[k]) < (uint32_t)v.size[k]);
+    return inside;
 }
 
 struct tnc_conv_turn {
@@ -24976,10 +24998,14 @@ struct tnc_conv_turn {
 TNC_FN tnc_conv_turn tnc_conv_turn_of(const tnc_conv_axis &x, int64_t r) {
     tnc_conv_turn t;
     t.tap = 0;
+    t.taps = x.taps;
+    t.places = (x.n - r + x.stride - 1) / x.stride;
+    t.at = (int32_t)(r + x.pad);
+    t.step = (int32_t)-x.dilation;
+    if (x.all) return t;
     while (t.tap < x.every && t.tap < x.taps && (t.tap * x.dilation - x.pad - r) % x.stride)
         t.tap++;
     t.taps = t.tap < x.every && t.tap < x.taps ? (x.taps - 1 - t.tap) / x.every + 1 : 0;
-    t.places = (x.n - r + x.stride - 1) / x.stride;
     t.at = (int32_t)((r + x.pad - t.tap * x.dilation) / x.stride);
     t.step = (int32_t)(-x.every * x.dilation / x.stride);
     return t;
@@ -24987,22 +25013,21 @@ TNC_FN tnc_conv_turn tnc_conv_turn_of(const tnc_conv_axis &x, int64_t r) {
 TNC_FN void tnc_conv_phase_of(const tnc_conv &v, int64_t number, tnc_conv_phase *to) {
     *to = v.phase;
     if (!v.turned) return;
-    const int64_t r = number / v.x.phases, s = number % v.x.phases;
-    const tnc_conv_turn y = tnc_conv_turn_of(v.y, r), x = tnc_conv_turn_of(v.x, s);
-    to->k *= y.taps * x.taps;
-    to->p *= y.places * x.places;
-    to->a = y.tap * v.a_y + x.tap * v.a_x;
-    to->c = r * v.x.n + s;
-    to->of_k.middle = y.taps;
-    to->of_k.inner = x.taps;
-    to->of_k.step[1] = v.y.every * v.a_y;
-    to->of_k.step[2] = v.x.every * v.a_x;
-    to->of_k.y = y.at;
-    to->of_k.x = x.at;
-    to->of_k.y_step = y.step;
-    to->of_k.x_step = x.step;
-    to->of_p.middle = y.places;
-    to->of_p.inner = x.places;
+    for (int k = 2; k >= 0; k--) {
+        const tnc_conv_axis &x = v.axis[k];
+        const int64_t r = number % x.phases;
+        const tnc_conv_turn t = tnc_conv_turn_of(x, r);
+        number /= x.phases;
+        to->k *= t.taps;
+        to->p *= t.places;
+        to->a += t.tap * x.a;
+        to->c += r * x.c;
+        to->of_k.size[k] = t.taps;
+        to->of_k.step[k + 1] = x.every * x.a;
+        to->of_k.at[k] = t.at;
+        to->of_k.by[k] = t.step;
+        to->of_p.size[k] = t.places;
+    }
 }
 
 TNC_FN int64_t tnc_conv_blocks(const tnc_conv &v, int64_t k) {
@@ -25016,15 +25041,16 @@ TNC_FN void tnc_conv_block_of(const tnc_conv &v, int64_t k, int64_t b, int64_t *
         return;
     }
     const tn_conv_blocks &c = v.cut;
-    const int64_t round = c.images * v.lines, each = (round + c.lines - 1) / c.lines * c.pieces,
-                  r = b / each, i = b % each, line = r * round + i / c.pieces * c.lines,
-                  piece = i % c.pieces * c.piece;
+    const int64_t height = v.phase.of_k.size[1], width = v.phase.of_k.size[2],
+                  round = c.images * height, each = (round + c.lines - 1) / c.lines * c.pieces,
+                  span = b / v.span_blocks, i = b % v.span_blocks, r = i / each, j = i % each,
+                  line = r * round + j / c.pieces * c.lines, piece = j % c.pieces * c.piece;
     int64_t last = line + c.lines;
     if (last > (r + 1) * round) last = (r + 1) * round;
-    *begin = line * v.width + piece;
-    *end = last * v.width;
-    if (*end > k) *end = k;
-    if (c.pieces > 1 && v.width - piece > c.piece) *end = *begin + c.piece;
+    if (last > v.span * height) last = v.span * height;
+    *begin = (span * v.span * height + line) * width + piece;
+    *end = (span * v.span * height + last) * width;
+    if (c.pieces > 1 && width - piece > c.piece) *end = *begin + c.piece;
 }
 
 template <class T, class E>
@@ -25086,48 +25112,50 @@ struct tnc_conv_room {
     typename tnc_conv_tile<T, MR>::b_pack *bs;
 };
 
+struct tnc_conv_spot {
+    int k, other;
+};
+TNC_FN tnc_conv_spot tnc_conv_spot_of(bool deep, int wide, int i) {
+    const unsigned e = threadIdx.x + (unsigned)i * 256, n = deep ? TNC_CONV_K : wide;
+    const int within = (int)(e % n), over = (int)(e / n);
+    const tnc_conv_spot s = {deep ? within : over, deep ? over : within};
+    return s;
+}
 template <class T, class E, int MR>
 TNC_FN void tnc_conv_load(const tnc_conv &v, const tnc_conv_room<T, MR> &r, int k0, int n,
                           tnc_conv_tile<T, MR> *t) {
     typedef tnc_conv_tile<T, MR> X;
-    const int tid = (int)threadIdx.x;
     CONV_UNROLL
     for (int i = 0; i < MR; i++) {
-        const int e = tid + i * 256, k = k0 + e % TNC_CONV_K;
-        const int64_t m = r.m0 + e / TNC_CONV_K;
+        const tnc_conv_spot s = tnc_conv_spot_of(true, X::TM, i);
+        const int64_t m = r.m0 + s.other;
+        const bool inside = (k0 + s.k < n) & (m < v.m);
         t->next_a[i] =
-            k < n && m < v.m
-                ? tnc_conv_of<T, E>::get(v.a, r.a_at + m * v.a_m + r.ks[k].other, v.dtype)
-                : (T)0;
+            inside ? tnc_conv_of<T, E>::get(v.a, r.a_at + m * v.a_m + r.ks[k0 + s.k].other, v.dtype)
+                   : (T)0;
     }
     CONV_UNROLL
     for (int i = 0; i < X::PR; i++) {
-        const int e = tid + i * 256, p = v.cut.images ? e / TNC_CONV_K : e % X::TP,
-                  k = k0 + (v.cut.images ? e % TNC_CONV_K : e / X::TP);
-        T x = 0;
-        if (k < n && r.p0 + p < r.p) {
-            const tnc_conv_place &q = r.ks[k], &w = r.ps[p];
-            if (tnc_conv_inside(v, q.y + w.y, q.x + w.x))
-                x = tnc_conv_of<T, E>::get(v.b, r.b_at + q.b + w.b, v.dtype);
-        }
-        t->next_b[i] = x;
+        const tnc_conv_spot s = tnc_conv_spot_of(v.cut.images > 0, X::TP, i);
+        const tnc_conv_place &q = r.ks[k0 + s.k], &w = r.ps[s.other];
+        const bool inside =
+            (k0 + s.k < n) & (r.p0 + s.other < r.p) & tnc_conv_inside(v, q.at, w.at);
+        t->next_b[i] = inside ? tnc_conv_of<T, E>::get(v.b, r.b_at + q.b + w.b, v.dtype) : (T)0;
     }
 }
 template <class T, int MR>
 TNC_FN void tnc_conv_keep(const tnc_conv &v, const tnc_conv_room<T, MR> &r,
                           const tnc_conv_tile<T, MR> *t) {
     typedef tnc_conv_tile<T, MR> X;
-    const int tid = (int)threadIdx.x;
     CONV_UNROLL
     for (int i = 0; i < MR; i++) {
-        const int e = tid + i * 256, k = e % TNC_CONV_K, m = e / TNC_CONV_K;
-        r.as[k * X::A + m / X::G].e[m % X::G] = t->next_a[i];
+        const tnc_conv_spot s = tnc_conv_spot_of(true, X::TM, i);
+        r.as[s.k * X::A + s.other / X::G].e[s.other % X::G] = t->next_a[i];
     }
     CONV_UNROLL
     for (int i = 0; i < X::PR; i++) {
-        const int e = tid + i * 256, p = v.cut.images ? e / TNC_CONV_K : e % X::TP,
-                  k = v.cut.images ? e % TNC_CONV_K : e / X::TP;
-        r.bs[k * X::B + p / X::V].e[p % X::V] = t->next_b[i];
+        const tnc_conv_spot s = tnc_conv_spot_of(v.cut.images > 0, X::TP, i);
+        r.bs[s.k * X::B + s.other / X::V].e[s.other % X::V] = t->next_b[i];
     }
 }
 
@@ -25261,7 +25289,6 @@ __global__ void __launch_bounds__(256, 2) tnc_conv_tiles(tnc_conv v) {
         for (int64_t b = first; b < end; b++) {
             int64_t from, to;
             tnc_conv_block_of(v, phase->k, b, &from, &to);
-            __syncthreads();
             for (int i = tid; i < to - from; i += 256)
                 ks[i] = tnc_conv_place_of(v, phase->of_k, from + i);
             __syncthreads();
@@ -25270,7 +25297,7 @@ __global__ void __launch_bounds__(256, 2) tnc_conv_tiles(tnc_conv v) {
             tnc_conv_add(b == first, &t);
         }
         __syncthreads();
-        tnc_conv_write(v, r, phase->c + j.group * v.c_group, j.part, &t);
+        tnc_conv_write(v, r, phase->c + j.group * v.m * v.c_m, j.part, &t);
     }
 }
 
@@ -25350,27 +25377,34 @@ template <class R>
 TNC_FN typename R::part tnc_conv_chain(const tnc_conv &v, const tnc_conv_digits &d, int64_t a,
                                        int64_t b, const tnc_conv_place &p, int64_t k, int64_t end,
                                        typename R::part sum) {
-    int64_t x = k % d.inner, y = k / d.inner % d.middle, outer = k / d.inner / d.middle;
+    int64_t x = k % d.size[2], y = k / d.size[2] % d.size[1], outer = k / d.size[2] / d.size[1],
+            z = outer % d.size[0];
+    int32_t plane = tnc_conv_plane(d, z);
+    outer /= d.size[0];
     for (; k < end; k++) {
-        const int32_t row = d.y + (int32_t)y * d.y_step + p.y,
-                      col = d.x + (int32_t)x * d.x_step + p.x;
-        const bool inside = tnc_conv_inside(v, row, col);
+        const int32_t at[3] = {plane, d.at[1] + (int32_t)y * d.by[1],
+                               d.at[2] + (int32_t)x * d.by[2]};
+        const bool inside = tnc_conv_inside(v, at, p.at);
         if (inside || R::blocks) {
             const typename R::part w = R::get(v.a,
-                                              a + outer * d.step[0] + y * d.step[1] + x * d.step[2],
+                                              a + outer * d.step[0] + z * d.step[1] +
+                                                  y * d.step[2] + x * d.step[3],
                                               v.dtype),
-                                   z = inside
-                                           ? R::get(v.b,
-                                                    b + outer * d.outer + row * v.row + col * v.col,
-                                                    v.dtype)
-                                           : R::zero();
-            sum = R::term(v, w, z, sum);
+                                   e = inside ? R::get(v.b,
+                                                       b + outer * d.outer + tnc_conv_offset(v, at),
+                                                       v.dtype)
+                                              : R::zero();
+            sum = R::term(v, w, e, sum);
         }
-        if (++x < d.inner) continue;
+        if (++x < d.size[2]) continue;
         x = 0;
-        if (++y < d.middle) continue;
+        if (++y < d.size[1]) continue;
         y = 0;
-        outer++;
+        if (++z == d.size[0]) {
+            z = 0;
+            outer++;
+        }
+        plane = tnc_conv_plane(d, z);
     }
     return sum;
 }
@@ -25390,14 +25424,13 @@ __global__ void __launch_bounds__(256) tnc_conv_direct(tnc_conv v) {
         if (p >= phase->p || first >= end || first >= blocks) {
             if (p < phase->p && v.split == 1)
                 R::put(v, 0,
-                       phase->c + j.group * v.c_group + j.m * v.c_m +
-                           tnc_conv_place_of(v, phase->of_p, p).other,
+                       phase->c + channel * v.c_m + tnc_conv_place_of(v, phase->of_p, p).other,
                        R::zero());
             continue;
         }
         const tnc_conv_place at = tnc_conv_place_of(v, phase->of_p, p);
-        const int64_t a = phase->a + j.group * v.a_group + j.m * v.a_m;
-        const int64_t b = j.group * v.b_group + at.b - at.y * v.row - at.x * v.col;
+        const int64_t a = phase->a + j.group * v.a_group + j.m * v.a_m,
+                      b = j.group * v.b_group + at.b;
         part total = R::zero();
         for (int64_t i = first; i < end; i++) {
             int64_t from = 0, to = k;
@@ -25407,7 +25440,7 @@ __global__ void __launch_bounds__(256) tnc_conv_direct(tnc_conv v) {
             sum = tnc_conv_chain<R>(v, phase->of_k, a, b, at, from, to, sum);
             total = i == first ? sum : R::plus(total, sum);
         }
-        R::put(v, j.part, phase->c + j.group * v.c_group + j.m * v.c_m + at.other, total);
+        R::put(v, j.part, phase->c + channel * v.c_m + at.other, total);
     }
 }
 
@@ -25417,18 +25450,15 @@ TNC_FN T tnc_conv_lane(const tnc_conv &v, int64_t a, int64_t b, const tnc_conv_p
     const tnc_conv_digits &d = v.phase.of_k;
     T sum = 0;
     while (from < to) {
-        const int64_t line = from / v.width, left = from - line * v.width, image = line / v.lines,
-                      y = line - image * v.lines, rest = to - from,
-                      n = v.width - left < rest ? v.width - left : rest;
-        const int32_t row = d.y + (int32_t)y * d.y_step + p.y;
+        const int64_t left = d.size[2] - from % d.size[2], rest = to - from,
+                      n = left < rest ? left : rest;
+        const tnc_conv_place q = tnc_conv_place_of(v, d, from);
         for (int64_t i = lane; i < n; i += 16) {
-            const int32_t col = d.x + (int32_t)(left + i) * d.x_step + p.x;
-            const T g = tnc_conv_of<T, E>::get(
-                v.a, a + image * d.step[0] + y * d.step[1] + (left + i) * d.step[2], v.dtype);
+            const int32_t right = (int32_t)i * d.by[2], at[3] = {q.at[0], q.at[1], q.at[2] + right};
+            const T g = tnc_conv_of<T, E>::get(v.a, a + q.other + i * d.step[3], v.dtype);
             T x = 0;
-            if (tnc_conv_inside(v, row, col))
-                x = tnc_conv_of<T, E>::get(v.b, b + image * d.outer + row * v.row + col * v.col,
-                                           v.dtype);
+            if (tnc_conv_inside(v, at, p.at))
+                x = tnc_conv_of<T, E>::get(v.b, b + q.b + right * v.step[2], v.dtype);
             sum = tnc_fused(x, g, sum);
         }
         from += n;
@@ -25445,8 +25475,7 @@ __global__ void __launch_bounds__(256) tnc_conv_lanes(tnc_conv v) {
         const tnc_conv_job j = tnc_conv_job_of(v, mine ? job : 0);
         const tnc_conv_place p = tnc_conv_place_of(v, v.phase.of_p, j.p);
         const int64_t first = v.first + j.part, count = v.split > 1 ? 1 : v.blocks,
-                      a = j.group * v.a_group + j.m * v.a_m,
-                      b = j.group * v.b_group + p.b - p.y * v.row - p.x * v.col;
+                      a = j.group * v.a_group + j.m * v.a_m, b = j.group * v.b_group + p.b;
         T total = 0;
         for (int64_t i = 0; i < count; i++) {
             int64_t from = 0, to = 0;
@@ -25457,7 +25486,7 @@ __global__ void __launch_bounds__(256) tnc_conv_lanes(tnc_conv v) {
             total = i ? total + sum : sum;
         }
         if (mine && !lane && (v.split == 1 || first < v.blocks))
-            tnc_conv_put(v, j.part, j.group * v.c_group + j.m * v.c_m + p.other, total);
+            tnc_conv_put(v, j.part, (j.group * v.m + j.m) * v.c_m + p.other, total);
     }
 }
 
@@ -25475,36 +25504,50 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-typedef struct conv_planes {
+typedef struct conv_images {
     const char *at;
-    int64_t n, c, h, w, image, channel, row, col;
-} conv_planes;
-static conv_planes conv_planes_of(const tn_tensor *t) {
+    int64_t n, c, size[3], image, channel, step[3];
+} conv_images;
+static conv_images conv_images_of(const tn_tensor *t, int dims) {
     const tn_operand o = tn_operand_of(t);
-    const int64_t *size = o.size + o.ndim - 3, *stride = o.stride + o.ndim - 3;
-    const conv_planes p = {o.at,     o.ndim == 4 ? o.size[0] : 1,   size[0],   size[1],
-                           size[2],  o.ndim == 4 ? o.stride[0] : 0, stride[0], stride[1],
-                           stride[2]};
+    const int one = o.ndim == dims + 1 ? 0 : 1;
+    conv_images p = {o.at,      one ? o.size[0] : 1,   o.size[one],
+                     {1, 1, 1}, one ? o.stride[0] : 0, o.stride[one],
+                     {0, 0, 0}};
+    for (int k = 1; k <= dims; k++) {
+        p.size[3 - k] = o.size[o.ndim - k];
+        p.step[3 - k] = o.stride[o.ndim - k];
+    }
     return p;
 }
-static void conv_digits(tnc_conv_digits *d, int64_t middle, int64_t inner, int64_t outer_step,
-                        int64_t middle_step, int64_t inner_step, int64_t b_step) {
-    d->middle = middle;
-    d->inner = inner;
-    d->step[0] = outer_step;
-    d->step[1] = middle_step;
-    d->step[2] = inner_step;
+static int64_t conv_pixels(const conv_images &x) { return x.size[0] * x.size[1] * x.size[2]; }
+static tnc_windows conv_windows(const tnc_windows &o) {
+    const int less = 3 - o.dims;
+    tnc_windows w = o;
+    for (int k = 0; k < 3; k++) {
+        w.stride[k] = k < less ? 1 : o.stride[k - less];
+        w.pad[k] = k < less ? 0 : o.pad[k - less];
+        w.dilation[k] = k < less ? 1 : o.dilation[k - less];
+    }
+    return w;
+}
+static void conv_digits(tnc_conv_digits *d, const conv_images &x, int64_t step, int64_t b_step) {
     d->outer = b_step;
+    d->step[0] = step;
+    d->every = 1;
+    for (int k = 0; k < 3; k++) {
+        d->size[k] = x.size[k];
+        d->step[k + 1] = x.step[k];
+    }
 }
-static void conv_of_pixels(tnc_conv_digits *d, const tnc_windows *o) {
-    d->y = (int32_t)-o->pad[0];
-    d->x = (int32_t)-o->pad[1];
-    d->y_step = (int32_t)o->stride[0];
-    d->x_step = (int32_t)o->stride[1];
+static void conv_of_pixels(tnc_conv_digits *d, const tnc_windows &o) {
+    for (int k = 0; k < 3; k++) {
+        d->at[k] = (int32_t)-o.pad[k];
+        d->by[k] = (int32_t)o.stride[k];
+    }
 }
-static void conv_of_taps(tnc_conv_digits *d, const tnc_windows *o) {
-    d->y_step = (int32_t)o->dilation[0];
-    d->x_step = (int32_t)o->dilation[1];
+static void conv_of_taps(tnc_conv_digits *d, const tnc_windows &o) {
+    for (int k = 0; k < 3; k++) d->by[k] = (int32_t)o.dilation[k];
 }
 static int64_t conv_common(int64_t a, int64_t b) {
     while (b) {
@@ -25514,86 +25557,84 @@ static int64_t conv_common(int64_t a, int64_t b) {
     }
     return a;
 }
-static void conv_axis(tnc_conv_axis *x, int64_t n, int64_t taps, const tnc_windows *o, int k) {
-    x->n = n;
-    x->taps = taps;
-    x->stride = o->stride[k];
-    x->pad = o->pad[k];
-    x->dilation = o->dilation[k];
-    x->every = x->stride / conv_common(x->stride, x->dilation);
-    x->phases = x->stride < n ? x->stride : n;
+static void conv_axis(tnc_conv_axis *x, const conv_images &to, const conv_images &w,
+                      const tnc_windows &o, int k) {
+    x->n = to.size[k];
+    x->taps = w.size[k];
+    x->stride = o.stride[k];
+    x->pad = o.pad[k];
+    x->dilation = o.dilation[k];
+    x->all = k == 0;
+    x->every = x->all ? 1 : x->stride / conv_common(x->stride, x->dilation);
+    x->phases = x->stride < x->n ? x->stride : x->n;
+    x->a = w.step[k];
+    x->c = to.step[k];
 }
 
-static void conv_source(tnc_conv *v, const conv_planes &b, int64_t channels) {
+static void conv_source(tnc_conv *v, const conv_images &b, int64_t channels) {
     v->b = b.at;
     v->b_group = channels * b.channel;
-    v->row = b.row;
-    v->col = b.col;
-    v->h = (int32_t)b.h;
-    v->w = (int32_t)b.w;
+    for (int k = 0; k < 3; k++) {
+        v->step[k] = b.step[k];
+        v->size[k] = (int32_t)b.size[k];
+    }
 }
-static void conv_plan_output(tnc_conv *v, const conv_planes &x, const conv_planes &w,
-                             const conv_planes &y, const tnc_windows *o) {
+static void conv_plan_output(tnc_conv *v, const conv_images &x, const conv_images &w,
+                             const conv_images &y, const tnc_windows &o) {
     tnc_conv_phase *p = &v->phase;
-    const int64_t plane = y.h * y.w;
-    v->m = w.n / o->groups;
+    v->m = w.n / o.groups;
     v->a = w.at;
     v->a_m = w.image;
     v->a_group = v->m * w.image;
     conv_source(v, x, w.c);
-    v->c_m = plane;
-    v->c_group = v->m * plane;
-    p->k = w.c * w.h * w.w;
-    p->p = y.n * plane;
-    conv_digits(&p->of_k, w.h, w.w, w.channel, w.row, w.col, x.channel);
-    conv_digits(&p->of_p, y.h, y.w, w.n * plane, y.w, 1, x.image);
+    v->c_m = y.channel;
+    p->k = w.c * conv_pixels(w);
+    p->p = y.n * conv_pixels(y);
+    conv_digits(&p->of_k, w, w.channel, x.channel);
+    conv_digits(&p->of_p, y, y.image, x.image);
     conv_of_taps(&p->of_k, o);
     conv_of_pixels(&p->of_p, o);
     v->swap = true;
 }
-static void conv_plan_input(tnc_conv *v, const conv_planes &d, const conv_planes &w,
-                            const conv_planes &x, const tnc_windows *o) {
+static void conv_plan_input(tnc_conv *v, const conv_images &d, const conv_images &w,
+                            const conv_images &x, const tnc_windows &o) {
     tnc_conv_phase *p = &v->phase;
-    const int64_t og = w.n / o->groups, plane = x.h * x.w;
+    const int64_t og = w.n / o.groups;
     v->m = w.c;
     v->a = w.at;
     v->a_m = w.channel;
     v->a_group = og * w.image;
     conv_source(v, d, og);
-    v->c_m = plane;
-    v->c_group = w.c * plane;
+    v->c_m = x.channel;
     v->turned = true;
-    conv_axis(&v->y, x.h, w.h, o, 0);
-    conv_axis(&v->x, x.w, w.w, o, 1);
-    v->phases = v->y.phases * v->x.phases;
-    v->a_y = w.row;
-    v->a_x = w.col;
     p->k = og;
     p->p = x.n;
-    conv_digits(&p->of_k, 1, 1, w.image, 0, 0, d.channel);
-    conv_digits(&p->of_p, 1, 1, x.c * plane, v->y.stride * x.w, v->x.stride, d.image);
-    p->of_p.y_step = p->of_p.x_step = 1;
+    conv_digits(&p->of_k, w, w.image, d.channel);
+    conv_digits(&p->of_p, x, x.image, d.image);
+    p->of_k.every = (int32_t)o.stride[0];
+    for (int k = 0; k < 3; k++) {
+        conv_axis(&v->axis[k], x, w, o, k);
+        v->phases *= v->axis[k].phases;
+        p->of_p.step[k + 1] *= o.stride[k];
+        p->of_p.by[k] = 1;
+    }
     v->swap = v->conj = true;
 }
-static void conv_plan_weight(tnc_conv *v, const conv_planes &d, const conv_planes &x,
-                             const conv_planes &w, const tnc_windows *o) {
+static void conv_plan_weight(tnc_conv *v, const conv_images &d, const conv_images &x,
+                             const conv_images &w, const tnc_windows &o) {
     tnc_conv_phase *p = &v->phase;
-    const int64_t taps = w.c * w.h * w.w;
-    v->m = w.n / o->groups;
+    v->m = w.n / o.groups;
     v->a = d.at;
     v->a_m = d.channel;
     v->a_group = v->m * d.channel;
     conv_source(v, x, w.c);
-    v->c_m = taps;
-    v->c_group = v->m * taps;
-    p->k = d.n * d.h * d.w;
-    p->p = taps;
-    conv_digits(&p->of_k, d.h, d.w, d.image, d.row, d.col, x.image);
-    conv_digits(&p->of_p, w.h, w.w, w.h * w.w, w.w, 1, x.channel);
+    v->c_m = w.image;
+    p->k = d.n * conv_pixels(d);
+    p->p = w.c * conv_pixels(w);
+    conv_digits(&p->of_k, d, d.image, x.image);
+    conv_digits(&p->of_p, w, w.channel, x.channel);
     conv_of_pixels(&p->of_k, o);
     conv_of_taps(&p->of_p, o);
-    v->lines = d.h;
-    v->width = d.w;
     v->conj = true;
 }
 
@@ -25604,12 +25645,14 @@ static int conv_tile_m(const tnc_conv &v) {
     if (!conv_floats(v) || v.cut.lanes || (!v.cut.images && v.m <= 4)) return 1;
     return v.m <= 16 ? 16 : v.m <= 32 ? 32 : 64;
 }
-static int64_t conv_weight_blocks(const tnc_conv &v, int64_t images) {
-    const tn_conv_blocks &c = v.cut;
-    const int64_t full = images / c.images, rest = images % c.images;
-    return (full * ((c.images * v.lines + c.lines - 1) / c.lines) +
-            (rest * v.lines + c.lines - 1) / c.lines) *
-           c.pieces;
+static void conv_weight_blocks(tnc_conv *v, const conv_images &d) {
+    const tn_conv_blocks &c = v->cut;
+    v->span = d.size[0] > 1 ? d.size[0] : d.n;
+    const int64_t full = v->span / c.images, rest = v->span % c.images, lines = d.size[1];
+    v->span_blocks = (full * ((c.images * lines + c.lines - 1) / c.lines) +
+                      (rest * lines + c.lines - 1) / c.lines) *
+                     c.pieces;
+    v->blocks = v->span_blocks * (d.size[0] > 1 ? d.n : 1);
 }
 
 static int64_t conv_sums(const tnc_conv *v) {
@@ -25622,10 +25665,10 @@ static int64_t conv_sums(const tnc_conv *v) {
 }
 static void conv_jobs(tnc_conv *v, const tn_frame *f, int64_t room) {
     const int m = conv_tile_m(*v), wide = v->dtype == TN_F64 ? 64 : 128;
-    const int64_t p = !v->turned ? v->phase.p
-                                 : v->phase.p * ((v->y.n + v->y.stride - 1) / v->y.stride) *
-                                       ((v->x.n + v->x.stride - 1) / v->x.stride),
-                  each = v->cut.lanes ? 1
+    int64_t p = v->phase.p;
+    for (int k = 0; k < 3 && v->turned; k++)
+        p *= (v->axis[k].n + v->axis[k].stride - 1) / v->axis[k].stride;
+    const int64_t each = v->cut.lanes ? 1
                          : m == 1     ? 256
                                       : wide,
                   enough = 2 * (int64_t)tnc_device_of(f)->processors * (v->cut.lanes ? 64 : 1);
@@ -25640,10 +25683,11 @@ static void conv_jobs(tnc_conv *v, const tn_frame *f, int64_t room) {
     v->jobs *= v->split;
 }
 
-static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &o, int64_t room) {
+static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &w, int64_t room) {
     const tn_operand out = tn_operand_of(f->out[0]);
-    const conv_planes a = conv_planes_of(f->in[0]), b = conv_planes_of(f->in[1]),
-                      c = conv_planes_of(f->out[0]);
+    const conv_images a = conv_images_of(f->in[0], w.dims), b = conv_images_of(f->in[1], w.dims),
+                      c = conv_images_of(f->out[0], w.dims);
+    const tnc_windows o = conv_windows(w);
     memset(v, 0, sizeof *v);
     v->dtype = out.dtype;
     v->groups = o.groups;
@@ -25651,38 +25695,40 @@ static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &o, in
     v->c = out.at;
     v->elements = out.numel;
     if (of == TNC_CONV_OUTPUT) {
-        conv_plan_output(v, a, b, c, &o);
+        conv_plan_output(v, a, b, c, o);
         if (f->in[2]) {
             const tn_operand bias = tn_operand_of(f->in[2]);
             v->bias = bias.at;
             v->bias_step = bias.stride[0];
         }
     } else if (of == TNC_CONV_INPUT) {
-        conv_plan_input(v, a, b, c, &o);
+        conv_plan_input(v, a, b, c, o);
     } else {
-        conv_plan_weight(v, a, b, c, &o);
+        conv_plan_weight(v, a, b, c, o);
         if (conv_floats(*v)) tn_conv_blocks_of(&v->cut, f);
     }
     if (v->cut.images)
-        v->blocks = conv_weight_blocks(*v, a.n);
+        conv_weight_blocks(v, a);
     else if (v->phases == 1)
-        v->blocks = (v->phase.k * (v->turned ? b.h * b.w : 1) + TNC_CONV_BLOCK - 1) /
+        v->blocks = (v->phase.k * (v->turned ? conv_pixels(b) : 1) + TNC_CONV_BLOCK - 1) /
                     TNC_CONV_BLOCK;
     conv_jobs(v, f, room);
 }
 
 static bool conv_prepare_as(tn_frame *f, int of, const tnc_windows &o) {
-    const conv_planes x = conv_planes_of(of == TNC_CONV_OUTPUT  ? f->in[0]
-                                         : of == TNC_CONV_INPUT ? f->out[0]
-                                                                : f->in[1]);
+    const tn_tensor *x = of == TNC_CONV_OUTPUT  ? f->in[0]
+                         : of == TNC_CONV_INPUT ? f->out[0]
+                                                : f->in[1];
+    const conv_images all = conv_images_of(x, o.dims);
+    const tnc_windows w = conv_windows(o);
     int64_t bytes;
     tnc_conv v;
-    for (int k = 0; k < 2; k++)
-        if ((k ? x.w : x.h) + 2 * o.pad[k] > 1 << 30 || o.stride[k] > 1 << 30 ||
-            o.dilation[k] > 1 << 30)
+    for (int k = 0; k < 3; k++)
+        if (all.size[k] + 2 * w.pad[k] > 1 << 30 || w.stride[k] > 1 << 30 ||
+            w.dilation[k] > 1 << 30)
             return tn_fail(f, TN_UNSUPPORTED,
-                           "a convolution over more than 2^30 rows or columns has no kernel on the "
-                           "device");
+                           "a convolution over more than 2^30 planes, rows or columns has no "
+                           "kernel on the device");
     if (tnc_cudnn_takes(f, of, o, &bytes)) return !bytes || tn_device_scratch(f, bytes) != NULL;
     conv_plan(&v, f, of, o, INT64_MAX);
     bytes = conv_sums(&v);
@@ -25742,363 +25788,30 @@ static void conv_run_as(tn_frame *f, int of, const tnc_windows &o) {
     }
 }
 
-#define CONV_ROW(row, of)                                                                         \
-    static bool row##_prepare(tn_frame *f) {                                                      \
-        TN_ARGS(row, a, f);                                                                       \
-        return conv_prepare_as(f, of,                                                             \
-                               tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups)); \
-    }                                                                                             \
-    static void row##_run(tn_frame *f) {                                                          \
-        TN_ARGS(row, a, f);                                                                       \
-        conv_run_as(f, of, tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups));     \
-    }
-CONV_ROW(conv2d, TNC_CONV_OUTPUT)
-CONV_ROW(conv2d_input_grad, TNC_CONV_INPUT)
-CONV_ROW(conv2d_weight_grad, TNC_CONV_WEIGHT)
+#define CONV_ROW(row, dims, of)                                                                 \
+    static tnc_windows row##_windows(const tn_frame *f) {                                       \
+        TN_ARGS(row, a, f);                                                                     \
+        return tnc_windows_of(dims, a->stride, a->padding, a->dilation, a->groups);             \
+    }                                                                                           \
+    static bool row##_prepare(tn_frame *f) { return conv_prepare_as(f, of, row##_windows(f)); } \
+    static void row##_run(tn_frame *f) { conv_run_as(f, of, row##_windows(f)); }
+CONV_ROW(conv2d, 2, TNC_CONV_OUTPUT)
+CONV_ROW(conv2d_input_grad, 2, TNC_CONV_INPUT)
+CONV_ROW(conv2d_weight_grad, 2, TNC_CONV_WEIGHT)
+CONV_ROW(conv3d, 3, TNC_CONV_OUTPUT)
+CONV_ROW(conv3d_input_grad, 3, TNC_CONV_INPUT)
+CONV_ROW(conv3d_weight_grad, 3, TNC_CONV_WEIGHT)
+#undef CONV_ROW
 
 static const tn_device_row conv_table[] = {
     {"conv2d", false, NULL, conv2d_prepare, conv2d_run},
     {"conv2d_input_grad", false, NULL, conv2d_input_grad_prepare, conv2d_input_grad_run},
-    {"conv2d_weight_grad", false, NULL, conv2d_weight_grad_prepare, conv2d_weight_grad_run}};
-TNC_FAMILY(conv, conv_table)
-#undef CONV_ROW
-#undef CONV_UNROLL
-
-/* src/cuda/conv3d.cu - conv3d and the gradients of its input and weight, with the sums of the CPU (ops/layers/conv3d.c): taps along the depth count as channels */
-
-struct tnc_volumes {
-    char *at;
-    int64_t size[5], step[5];
-    int32_t dtype;
-};
-struct tnc_conv3d {
-    tnc_volumes a, b, c;
-    const char *bias;
-    int64_t bias_step, groups, elements, stride[3], pad[3], dilation[3];
-    tn_conv_blocks cut;
-};
-
-template <class T>
-struct tnc_conv3d_floats {
-    enum { zeros = 1 };
-    typedef T value;
-    T sum, total;
-    int32_t n, chains;
-    TNC_FN T get(const char *at, int dtype) { return tnc_load_real<T>(at, dtype); }
-    TNC_FN T zero() { return 0; }
-    __device__ __forceinline__ void begin(T first) {
-        sum = first;
-        total = 0;
-        n = chains = 0;
-    }
-    __device__ __forceinline__ void join() {
-        total = chains++ ? total + sum : sum;
-        sum = 0;
-        n = 0;
-    }
-    __device__ __forceinline__ void term(T x, T w, bool) {
-        if (n == TN_PRODUCT_BLOCK) join();
-        sum = tnc_fused(x, w, sum);
-        n++;
-    }
-    __device__ __forceinline__ void end(char *to, int dtype) {
-        if (n || !chains) join();
-        tnc_store_real(to, dtype, total);
-    }
-};
-struct tnc_conv3d_integers {
-    enum { zeros = 0 };
-    typedef int64_t value;
-    uint64_t sum;
-    TNC_FN int64_t get(const char *at, int dtype) { return tnc_load_real<int64_t>(at, dtype); }
-    TNC_FN int64_t zero() { return 0; }
-    __device__ __forceinline__ void begin(int64_t first) { sum = (uint64_t)first; }
-    __device__ __forceinline__ void term(int64_t x, int64_t w, bool) {
-        sum = sum + (uint64_t)x * (uint64_t)w;
-    }
-    __device__ __forceinline__ void end(char *to, int dtype) {
-        tnc_store_real(to, dtype, (int64_t)sum);
-    }
-};
-struct tnc_conv3d_complex {
-    enum { zeros = 0 };
-    typedef tnc_c128 value;
-    tnc_c128 sum;
-    TNC_FN tnc_c128 get(const char *at, int dtype) {
-        return tnc_move<TNC_C128>::load(at, dtype, dtype);
-    }
-    TNC_FN tnc_c128 zero() {
-        const tnc_c128 z = {0, 0};
-        return z;
-    }
-    __device__ __forceinline__ void begin(tnc_c128 first) { sum = first; }
-    __device__ __forceinline__ void term(tnc_c128 x, tnc_c128 y, bool conjugate) {
-        const double im = conjugate ? -y.im : y.im;
-        sum.re = fma(-x.im, im, fma(x.re, y.re, sum.re));
-        sum.im = fma(x.im, y.re, fma(x.re, im, sum.im));
-    }
-    __device__ __forceinline__ void end(char *to, int dtype) {
-        tnc_move<TNC_C128>::store(to, dtype, dtype, sum);
-    }
-};
-
-TNC_FN char *tnc_conv3d_at(const tnc_volumes &t, int64_t i, int64_t *at) {
-    char *to = t.at;
-    for (int d = 4; d >= 0; d--) {
-        const int64_t q = i / t.size[d];
-        at[d] = i - q * t.size[d];
-        to += at[d] * t.step[d];
-        i = q;
-    }
-    return to;
-}
-template <class R>
-TNC_FN typename R::value tnc_conv3d_read(const tnc_volumes &t, int64_t n, int64_t c,
-                                         const int64_t *place, bool *inside) {
-    const char *at = t.at + n * t.step[0] + c * t.step[1];
-    *inside = true;
-    for (int d = 0; d < 3; d++) {
-        *inside = *inside && place[d] >= 0 && place[d] < t.size[d + 2];
-        at += place[d] * t.step[d + 2];
-    }
-    return *inside ? R::get(at, t.dtype) : R::zero();
-}
-
-template <class R>
-__global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_output(tnc_conv3d v) {
-    const int64_t channels = v.a.size[1], *k = v.a.size + 2;
-    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
-        int64_t at[5], tap[3], place[3];
-        char *to = tnc_conv3d_at(v.c, i, at);
-        const int64_t group = at[1] / (v.a.size[0] / v.groups);
-        const char *w = v.a.at + at[1] * v.a.step[0];
-        R sum;
-        sum.begin(v.bias ? R::get(v.bias + at[1] * v.bias_step, v.a.dtype) : R::zero());
-        for (int64_t t = 0; t < channels * k[0] * k[1] * k[2]; t++) {
-            const int64_t c = t / k[2] / k[1] / k[0];
-            const char *one = w + c * v.a.step[1];
-            bool inside;
-            tap[2] = t % k[2];
-            tap[1] = t / k[2] % k[1];
-            tap[0] = t / k[2] / k[1] % k[0];
-            for (int d = 0; d < 3; d++) {
-                place[d] = at[d + 2] * v.stride[d] - v.pad[d] + tap[d] * v.dilation[d];
-                one += tap[d] * v.a.step[d + 2];
-            }
-            const typename R::value x =
-                tnc_conv3d_read<R>(v.b, at[0], group * channels + c, place, &inside);
-            if (inside || R::zeros) sum.term(x, R::get(one, v.a.dtype), false);
-        }
-        sum.end(to, v.c.dtype);
-    }
-}
-
-template <class R>
-__global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_input(tnc_conv3d v) {
-    const int64_t out = v.a.size[0] / v.groups, *k = v.a.size + 2;
-    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
-        int64_t at[5], tap[3], place[3];
-        char *to = tnc_conv3d_at(v.c, i, at);
-        const int64_t group = at[1] / v.a.size[1];
-        R sum;
-        sum.begin(R::zero());
-        for (int64_t t = 0; t < out * k[0] * k[1] * k[2]; t++) {
-            const int64_t o = group * out + t / k[2] / k[1] / k[0];
-            const char *one = v.a.at + o * v.a.step[0] + at[1] % v.a.size[1] * v.a.step[1];
-            bool meets = true, whole = true, inside;
-            tap[2] = t % k[2];
-            tap[1] = t / k[2] % k[1];
-            tap[0] = t / k[2] / k[1] % k[0];
-            for (int d = 0; d < 3; d++) {
-                const int64_t from = at[d + 2] + v.pad[d] - tap[d] * v.dilation[d];
-                place[d] = from / v.stride[d];
-                if (from % v.stride[d] && d) meets = false;
-                if (from % v.stride[d] && !d) whole = false;
-                one += tap[d] * v.a.step[d + 2];
-            }
-            if (!meets) continue;
-            if (!whole) place[0] = -1;
-            const typename R::value x = tnc_conv3d_read<R>(v.b, at[0], o, place, &inside);
-            if (inside || R::zeros) sum.term(x, R::get(one, v.a.dtype), true);
-        }
-        sum.end(to, v.c.dtype);
-    }
-}
-
-struct tnc_conv3d_pixels {
-    int64_t line, first, end;
-};
-template <class R>
-TNC_FN bool tnc_conv3d_meet(const tnc_conv3d &v, const int64_t *at, int64_t line, int64_t x,
-                            typename R::value *g, typename R::value *z) {
-    const int64_t y = line % v.a.size[3], image = line / v.a.size[3], depth = image % v.a.size[2],
-                  n = image / v.a.size[2], group = at[0] / (v.c.size[0] / v.groups);
-    const int64_t pixel[3] = {depth, y, x};
-    int64_t place[3];
-    bool inside;
-    for (int d = 0; d < 3; d++)
-        place[d] = pixel[d] * v.stride[d] - v.pad[d] + at[d + 2] * v.dilation[d];
-    *z = tnc_conv3d_read<R>(v.b, n, group * v.c.size[1] + at[1], place, &inside);
-    if (inside || R::zeros)
-        *g = R::get(v.a.at + n * v.a.step[0] + at[0] * v.a.step[1] + depth * v.a.step[2] +
-                        y * v.a.step[3] + x * v.a.step[4],
-                    v.a.dtype);
-    return inside;
-}
-template <class T>
-TNC_FN T tnc_conv3d_block(const tnc_conv3d &v, const int64_t *at, int64_t line, int64_t last,
-                          int64_t first, int64_t end) {
-    T lane[16], g, z;
-    const int lanes = v.cut.lanes ? 16 : 1;
-    for (int l = 0; l < 16; l++) lane[l] = 0;
-    for (; line < last; line++)
-        for (int64_t x = first; x < end; x++) {
-            T &sum = lane[(x - first) % lanes];
-            tnc_conv3d_meet<tnc_conv3d_floats<T>>(v, at, line, x, &g, &z);
-            sum = tnc_fused(z, g, sum);
-        }
-    for (int half = lanes / 2; half; half /= 2)
-        for (int l = 0; l < half; l++) lane[l] = lane[l] + lane[l + half];
-    return lane[0];
-}
-template <class T>
-__global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_weight(tnc_conv3d v) {
-    const int64_t depth = v.a.size[2], images = v.a.size[0] * depth, height = v.a.size[3],
-                  width = v.a.size[4];
-    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
-        int64_t at[5], blocks = 0;
-        char *to = tnc_conv3d_at(v.c, i, at);
-        T total = 0;
-        for (int64_t first = 0, count; first < images; first += count) {
-            const int64_t left = depth > 1 ? depth - first % depth : images - first;
-            count = left < v.cut.images ? left : v.cut.images;
-            for (int64_t line = 0; line < count * height; line += v.cut.lines) {
-                const int64_t rest = count * height - line,
-                              lines = rest < v.cut.lines ? rest : v.cut.lines,
-                              begin = first * height + line;
-                for (int64_t p = 0; p < v.cut.pieces; p++) {
-                    const int64_t x = p * v.cut.piece,
-                                  end = v.cut.pieces > 1 && width - x > v.cut.piece
-                                            ? x + v.cut.piece
-                                            : width;
-                    const T sum = tnc_conv3d_block<T>(v, at, begin, begin + lines, x, end);
-                    total = blocks++ ? total + sum : sum;
-                }
-            }
-        }
-        tnc_store_real(to, v.c.dtype, total);
-    }
-}
-static __global__ void __launch_bounds__(TNC_THREADS) tnc_conv3d_weight_complex(tnc_conv3d v) {
-    const int64_t lines = v.a.size[0] * v.a.size[2] * v.a.size[3];
-    for (int64_t i = TNC_FIRST(); i < v.elements; i += TNC_STEP()) {
-        int64_t at[5];
-        char *to = tnc_conv3d_at(v.c, i, at);
-        tnc_conv3d_complex sum;
-        sum.begin(tnc_conv3d_complex::zero());
-        for (int64_t line = 0; line < lines; line++)
-            for (int64_t x = 0; x < v.a.size[4]; x++) {
-                tnc_c128 g, z;
-                if (tnc_conv3d_meet<tnc_conv3d_complex>(v, at, line, x, &g, &z))
-                    sum.term(g, z, true);
-            }
-        sum.end(to, v.c.dtype);
-    }
-}
-
-static tnc_volumes conv3d_volumes(const tn_tensor *t) {
-    const tn_operand o = tn_operand_of(t);
-    const int less = 5 - o.ndim;
-    tnc_volumes v;
-    v.at = o.at;
-    v.dtype = o.dtype;
-    for (int d = 0; d < 5; d++) {
-        v.size[d] = d < less ? 1 : o.size[d - less];
-        v.step[d] = d < less ? 0 : o.stride[d - less] * o.bytes;
-    }
-    return v;
-}
-static void conv3d_plan(tnc_conv3d *v, const tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                        const tnc_windows &w) {
-    memset(v, 0, sizeof *v);
-    v->a = conv3d_volumes(a);
-    v->b = conv3d_volumes(b);
-    v->c = conv3d_volumes(f->out[0]);
-    v->elements = tn_numel(f->out[0]);
-    v->groups = w.groups;
-    memcpy(v->stride, w.stride, sizeof v->stride);
-    memcpy(v->pad, w.pad, sizeof v->pad);
-    memcpy(v->dilation, w.dilation, sizeof v->dilation);
-}
-#define CONV3D_LAUNCH(kernel) \
-    TNC_LAUNCH_PLAIN((kernel), tnc_blocks(v.elements, TNC_THREADS), TNC_THREADS, tnc_stream(f), v)
-#define CONV3D_BY_DTYPE(kernel)                                           \
-    switch (v.c.dtype) {                                                  \
-    case TN_F16:                                                          \
-    case TN_BF16:                                                         \
-    case TN_F32: CONV3D_LAUNCH(kernel<tnc_conv3d_floats<float>>); break;  \
-    case TN_F64: CONV3D_LAUNCH(kernel<tnc_conv3d_floats<double>>); break; \
-    case TN_C64:                                                          \
-    case TN_C128: CONV3D_LAUNCH(kernel<tnc_conv3d_complex>); break;       \
-    default: CONV3D_LAUNCH(kernel<tnc_conv3d_integers>);                  \
-    }
-static void conv3d_run_output(tn_frame *f, const tnc_windows &w) {
-    const tn_operand bias = tn_operand_of(f->in[2]);
-    tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[1], f->in[0], w);
-    if (f->in[2]) {
-        v.bias = bias.at;
-        v.bias_step = bias.stride[0] * bias.bytes;
-    }
-    if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_output)
-}
-static void conv3d_run_input(tn_frame *f, const tnc_windows &w) {
-    tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[1], f->in[0], w);
-    if (v.elements) CONV3D_BY_DTYPE(tnc_conv3d_input)
-}
-static void conv3d_run_weight(tn_frame *f, const tnc_windows &w) {
-    tnc_conv3d v;
-    conv3d_plan(&v, f, f->in[0], f->in[1], w);
-    if (!v.elements) return;
-    if (v.c.dtype == TN_C64 || v.c.dtype == TN_C128) {
-        CONV3D_LAUNCH(tnc_conv3d_weight_complex);
-        return;
-    }
-    tn_conv_blocks_of(&v.cut, f);
-    if (v.c.dtype == TN_F64)
-        CONV3D_LAUNCH(tnc_conv3d_weight<double>);
-    else
-        CONV3D_LAUNCH(tnc_conv3d_weight<float>);
-}
-#undef CONV3D_LAUNCH
-#undef CONV3D_BY_DTYPE
-
-static bool conv3d_prepare_as(tn_frame *f, int of, const tnc_windows &w) {
-    int64_t bytes;
-    return !tnc_cudnn_takes(f, of, w, &bytes) || !bytes || tn_device_scratch(f, bytes) != NULL;
-}
-#define CONV3D_ROW(row, of, own)                                                                \
-    static bool row##_prepare(tn_frame *f) {                                                    \
-        TN_ARGS(row, a, f);                                                                     \
-        return conv3d_prepare_as(                                                               \
-            f, of, tnc_windows_of(3, a->stride, a->padding, a->dilation, a->groups));           \
-    }                                                                                           \
-    static void row##_run(tn_frame *f) {                                                        \
-        TN_ARGS(row, a, f);                                                                     \
-        const tnc_windows w = tnc_windows_of(3, a->stride, a->padding, a->dilation, a->groups); \
-        if (!tnc_cudnn_run(f, of, w)) own(f, w);                                                \
-    }
-CONV3D_ROW(conv3d, TNC_CONV_OUTPUT, conv3d_run_output)
-CONV3D_ROW(conv3d_input_grad, TNC_CONV_INPUT, conv3d_run_input)
-CONV3D_ROW(conv3d_weight_grad, TNC_CONV_WEIGHT, conv3d_run_weight)
-#undef CONV3D_ROW
-
-static const tn_device_row conv3d_table[] = {
+    {"conv2d_weight_grad", false, NULL, conv2d_weight_grad_prepare, conv2d_weight_grad_run},
     {"conv3d", false, NULL, conv3d_prepare, conv3d_run},
     {"conv3d_input_grad", false, NULL, conv3d_input_grad_prepare, conv3d_input_grad_run},
     {"conv3d_weight_grad", false, NULL, conv3d_weight_grad_prepare, conv3d_weight_grad_run}};
-TNC_FAMILY(conv3d, conv3d_table)
+TNC_FAMILY(conv, conv_table)
+#undef CONV_UNROLL
 
 /* src/cuda/pool.cu - poolings over windows of two dimensions and their gradients, with the sums and choices of the CPU (ops/layers/max_pool.c, avg_pool.c) */
 

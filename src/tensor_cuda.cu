@@ -43,7 +43,6 @@
 #include "cuda/matrix_exp.cu"
 #include "cuda/cudnn.cu"
 #include "cuda/conv.cu"
-#include "cuda/conv3d.cu"
 #include "cuda/pool.cu"
 #include "cuda/pool_places.cu"
 #include "cuda/fold.cu"

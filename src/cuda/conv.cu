@@ -1,9 +1,9 @@
-/* conv.cu - conv2d and the gradients of its input and weight in the order of the CPU
+/* conv.cu - conv2d, conv3d and the gradients of their inputs and weights in the order of the CPU
  * (kernels/conv.h): chains of 384 terms in the order of k, or of a block of pixels.
  *
  * tiles   an implicit product of matrices: a block of 256 threads has 16, 32 or 64 m and 128 p (64
  *         of f64), 16 k at a time in shared memory, 4 x 8 chains a thread. Offsets of k and p are
- *         tables in shared memory, for all three rows
+ *         tables in shared memory, for all rows
  * direct  few m, and all of integers and complex numbers: a thread an element
  * lanes   the weight's gradient with one or two m: 16 threads a block of pixels
  *
@@ -50,50 +50,53 @@ struct tnc_conv_room {
     typename tnc_conv_tile<T, MR>::b_pack *bs;
 };
 
+/* k and m, or p, of element i of a thread's part of a step. Neighbours have neighbouring k, if it
+ * is `deep`, or p: pixels lie side by side, and are p, or k of the weight's gradient. */
+struct tnc_conv_spot {
+    int k, other;
+};
+TNC_FN tnc_conv_spot tnc_conv_spot_of(bool deep, int wide, int i) {
+    const unsigned e = threadIdx.x + (unsigned)i * 256, n = deep ? TNC_CONV_K : wide;
+    const int within = (int)(e % n), over = (int)(e / n);
+    const tnc_conv_spot s = {deep ? within : over, deep ? over : within};
+    return s;
+}
 /* Terms k0 to n of this block into registers; what lies beyond m, p or n is 0. */
 template <class T, class E, int MR>
 TNC_FN void tnc_conv_load(const tnc_conv &v, const tnc_conv_room<T, MR> &r, int k0, int n,
                           tnc_conv_tile<T, MR> *t) {
     typedef tnc_conv_tile<T, MR> X;
-    const int tid = (int)threadIdx.x;
     CONV_UNROLL
     for (int i = 0; i < MR; i++) {
-        const int e = tid + i * 256, k = k0 + e % TNC_CONV_K;
-        const int64_t m = r.m0 + e / TNC_CONV_K;
+        const tnc_conv_spot s = tnc_conv_spot_of(true, X::TM, i);
+        const int64_t m = r.m0 + s.other;
+        const bool inside = (k0 + s.k < n) & (m < v.m);
         t->next_a[i] =
-            k < n && m < v.m
-                ? tnc_conv_of<T, E>::get(v.a, r.a_at + m * v.a_m + r.ks[k].other, v.dtype)
-                : (T)0;
+            inside ? tnc_conv_of<T, E>::get(v.a, r.a_at + m * v.a_m + r.ks[k0 + s.k].other, v.dtype)
+                   : (T)0;
     }
     CONV_UNROLL
     for (int i = 0; i < X::PR; i++) {
-        /* pixels lie side by side: they are p, or k of the weight's gradient */
-        const int e = tid + i * 256, p = v.cut.images ? e / TNC_CONV_K : e % X::TP,
-                  k = k0 + (v.cut.images ? e % TNC_CONV_K : e / X::TP);
-        T x = 0;
-        if (k < n && r.p0 + p < r.p) {
-            const tnc_conv_place &q = r.ks[k], &w = r.ps[p];
-            if (tnc_conv_inside(v, q.y + w.y, q.x + w.x))
-                x = tnc_conv_of<T, E>::get(v.b, r.b_at + q.b + w.b, v.dtype);
-        }
-        t->next_b[i] = x;
+        const tnc_conv_spot s = tnc_conv_spot_of(v.cut.images > 0, X::TP, i);
+        const tnc_conv_place &q = r.ks[k0 + s.k], &w = r.ps[s.other];
+        const bool inside =
+            (k0 + s.k < n) & (r.p0 + s.other < r.p) & tnc_conv_inside(v, q.at, w.at);
+        t->next_b[i] = inside ? tnc_conv_of<T, E>::get(v.b, r.b_at + q.b + w.b, v.dtype) : (T)0;
     }
 }
 template <class T, int MR>
 TNC_FN void tnc_conv_keep(const tnc_conv &v, const tnc_conv_room<T, MR> &r,
                           const tnc_conv_tile<T, MR> *t) {
     typedef tnc_conv_tile<T, MR> X;
-    const int tid = (int)threadIdx.x;
     CONV_UNROLL
     for (int i = 0; i < MR; i++) {
-        const int e = tid + i * 256, k = e % TNC_CONV_K, m = e / TNC_CONV_K;
-        r.as[k * X::A + m / X::G].e[m % X::G] = t->next_a[i];
+        const tnc_conv_spot s = tnc_conv_spot_of(true, X::TM, i);
+        r.as[s.k * X::A + s.other / X::G].e[s.other % X::G] = t->next_a[i];
     }
     CONV_UNROLL
     for (int i = 0; i < X::PR; i++) {
-        const int e = tid + i * 256, p = v.cut.images ? e / TNC_CONV_K : e % X::TP,
-                  k = v.cut.images ? e % TNC_CONV_K : e / X::TP;
-        r.bs[k * X::B + p / X::V].e[p % X::V] = t->next_b[i];
+        const tnc_conv_spot s = tnc_conv_spot_of(v.cut.images > 0, X::TP, i);
+        r.bs[s.k * X::B + s.other / X::V].e[s.other % X::V] = t->next_b[i];
     }
 }
 
@@ -233,7 +236,7 @@ __global__ void __launch_bounds__(256, 2) tnc_conv_tiles(tnc_conv v) {
         for (int64_t b = first; b < end; b++) {
             int64_t from, to;
             tnc_conv_block_of(v, phase->k, b, &from, &to);
-            __syncthreads(); /* the block before is done with the table */
+            /* the block before is done with the table: each of its loads is before a barrier */
             for (int i = tid; i < to - from; i += 256)
                 ks[i] = tnc_conv_place_of(v, phase->of_k, from + i);
             __syncthreads();
@@ -242,7 +245,7 @@ __global__ void __launch_bounds__(256, 2) tnc_conv_tiles(tnc_conv v) {
             tnc_conv_add(b == first, &t);
         }
         __syncthreads(); /* the table of p, where there was no block */
-        tnc_conv_write(v, r, phase->c + j.group * v.c_group, j.part, &t);
+        tnc_conv_write(v, r, phase->c + j.group * v.m * v.c_m, j.part, &t);
     }
 }
 
@@ -327,27 +330,34 @@ template <class R>
 TNC_FN typename R::part tnc_conv_chain(const tnc_conv &v, const tnc_conv_digits &d, int64_t a,
                                        int64_t b, const tnc_conv_place &p, int64_t k, int64_t end,
                                        typename R::part sum) {
-    int64_t x = k % d.inner, y = k / d.inner % d.middle, outer = k / d.inner / d.middle;
+    int64_t x = k % d.size[2], y = k / d.size[2] % d.size[1], outer = k / d.size[2] / d.size[1],
+            z = outer % d.size[0];
+    int32_t plane = tnc_conv_plane(d, z);
+    outer /= d.size[0];
     for (; k < end; k++) {
-        const int32_t row = d.y + (int32_t)y * d.y_step + p.y,
-                      col = d.x + (int32_t)x * d.x_step + p.x;
-        const bool inside = tnc_conv_inside(v, row, col);
+        const int32_t at[3] = {plane, d.at[1] + (int32_t)y * d.by[1],
+                               d.at[2] + (int32_t)x * d.by[2]};
+        const bool inside = tnc_conv_inside(v, at, p.at);
         if (inside || R::blocks) {
             const typename R::part w = R::get(v.a,
-                                              a + outer * d.step[0] + y * d.step[1] + x * d.step[2],
+                                              a + outer * d.step[0] + z * d.step[1] +
+                                                  y * d.step[2] + x * d.step[3],
                                               v.dtype),
-                                   z = inside
-                                           ? R::get(v.b,
-                                                    b + outer * d.outer + row * v.row + col * v.col,
-                                                    v.dtype)
-                                           : R::zero();
-            sum = R::term(v, w, z, sum);
+                                   e = inside ? R::get(v.b,
+                                                       b + outer * d.outer + tnc_conv_offset(v, at),
+                                                       v.dtype)
+                                              : R::zero();
+            sum = R::term(v, w, e, sum);
         }
-        if (++x < d.inner) continue;
+        if (++x < d.size[2]) continue;
         x = 0;
-        if (++y < d.middle) continue;
+        if (++y < d.size[1]) continue;
         y = 0;
-        outer++;
+        if (++z == d.size[0]) {
+            z = 0;
+            outer++;
+        }
+        plane = tnc_conv_plane(d, z);
     }
     return sum;
 }
@@ -368,15 +378,13 @@ __global__ void __launch_bounds__(256) tnc_conv_direct(tnc_conv v) {
         if (p >= phase->p || first >= end || first >= blocks) {
             if (p < phase->p && v.split == 1) /* a phase without taps */
                 R::put(v, 0,
-                       phase->c + j.group * v.c_group + j.m * v.c_m +
-                           tnc_conv_place_of(v, phase->of_p, p).other,
+                       phase->c + channel * v.c_m + tnc_conv_place_of(v, phase->of_p, p).other,
                        R::zero());
             continue;
         }
         const tnc_conv_place at = tnc_conv_place_of(v, phase->of_p, p);
-        const int64_t a = phase->a + j.group * v.a_group + j.m * v.a_m;
-        /* with p's offset in b, rows and columns count from 0 */
-        const int64_t b = j.group * v.b_group + at.b - at.y * v.row - at.x * v.col;
+        const int64_t a = phase->a + j.group * v.a_group + j.m * v.a_m,
+                      b = j.group * v.b_group + at.b;
         part total = R::zero();
         for (int64_t i = first; i < end; i++) {
             int64_t from = 0, to = k;
@@ -386,7 +394,7 @@ __global__ void __launch_bounds__(256) tnc_conv_direct(tnc_conv v) {
             sum = tnc_conv_chain<R>(v, phase->of_k, a, b, at, from, to, sum);
             total = i == first ? sum : R::plus(total, sum);
         }
-        R::put(v, j.part, phase->c + j.group * v.c_group + j.m * v.c_m + at.other, total);
+        R::put(v, j.part, phase->c + channel * v.c_m + at.other, total);
     }
 }
 
@@ -399,18 +407,15 @@ TNC_FN T tnc_conv_lane(const tnc_conv &v, int64_t a, int64_t b, const tnc_conv_p
     const tnc_conv_digits &d = v.phase.of_k;
     T sum = 0;
     while (from < to) { /* a line, or a piece of one */
-        const int64_t line = from / v.width, left = from - line * v.width, image = line / v.lines,
-                      y = line - image * v.lines, rest = to - from,
-                      n = v.width - left < rest ? v.width - left : rest;
-        const int32_t row = d.y + (int32_t)y * d.y_step + p.y;
+        const int64_t left = d.size[2] - from % d.size[2], rest = to - from,
+                      n = left < rest ? left : rest;
+        const tnc_conv_place q = tnc_conv_place_of(v, d, from);
         for (int64_t i = lane; i < n; i += 16) {
-            const int32_t col = d.x + (int32_t)(left + i) * d.x_step + p.x;
-            const T g = tnc_conv_of<T, E>::get(
-                v.a, a + image * d.step[0] + y * d.step[1] + (left + i) * d.step[2], v.dtype);
+            const int32_t right = (int32_t)i * d.by[2], at[3] = {q.at[0], q.at[1], q.at[2] + right};
+            const T g = tnc_conv_of<T, E>::get(v.a, a + q.other + i * d.step[3], v.dtype);
             T x = 0;
-            if (tnc_conv_inside(v, row, col))
-                x = tnc_conv_of<T, E>::get(v.b, b + image * d.outer + row * v.row + col * v.col,
-                                           v.dtype);
+            if (tnc_conv_inside(v, at, p.at))
+                x = tnc_conv_of<T, E>::get(v.b, b + q.b + right * v.step[2], v.dtype);
             sum = tnc_fused(x, g, sum);
         }
         from += n;
@@ -428,8 +433,7 @@ __global__ void __launch_bounds__(256) tnc_conv_lanes(tnc_conv v) {
         const tnc_conv_job j = tnc_conv_job_of(v, mine ? job : 0);
         const tnc_conv_place p = tnc_conv_place_of(v, v.phase.of_p, j.p);
         const int64_t first = v.first + j.part, count = v.split > 1 ? 1 : v.blocks,
-                      a = j.group * v.a_group + j.m * v.a_m,
-                      b = j.group * v.b_group + p.b - p.y * v.row - p.x * v.col;
+                      a = j.group * v.a_group + j.m * v.a_m, b = j.group * v.b_group + p.b;
         T total = 0;
         for (int64_t i = 0; i < count; i++) {
             int64_t from = 0, to = 0;
@@ -440,7 +444,7 @@ __global__ void __launch_bounds__(256) tnc_conv_lanes(tnc_conv v) {
             total = i ? total + sum : sum;
         }
         if (mine && !lane && (v.split == 1 || first < v.blocks))
-            tnc_conv_put(v, j.part, j.group * v.c_group + j.m * v.c_m + p.other, total);
+            tnc_conv_put(v, j.part, (j.group * v.m + j.m) * v.c_m + p.other, total);
     }
 }
 
@@ -463,38 +467,54 @@ __global__ void __launch_bounds__(256)
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
-/* (N, C, H, W) or (C, H, W), steps in elements. */
-typedef struct conv_planes {
+/* (N, C, H, W), (N, C, D, H, W) or the same without N, steps in elements. */
+typedef struct conv_images {
     const char *at;
-    int64_t n, c, h, w, image, channel, row, col;
-} conv_planes;
-static conv_planes conv_planes_of(const tn_tensor *t) {
+    int64_t n, c, size[3], image, channel, step[3];
+} conv_images;
+static conv_images conv_images_of(const tn_tensor *t, int dims) {
     const tn_operand o = tn_operand_of(t);
-    const int64_t *size = o.size + o.ndim - 3, *stride = o.stride + o.ndim - 3;
-    const conv_planes p = {o.at,     o.ndim == 4 ? o.size[0] : 1,   size[0],   size[1],
-                           size[2],  o.ndim == 4 ? o.stride[0] : 0, stride[0], stride[1],
-                           stride[2]};
+    const int one = o.ndim == dims + 1 ? 0 : 1;
+    conv_images p = {o.at,      one ? o.size[0] : 1,   o.size[one],
+                     {1, 1, 1}, one ? o.stride[0] : 0, o.stride[one],
+                     {0, 0, 0}};
+    for (int k = 1; k <= dims; k++) {
+        p.size[3 - k] = o.size[o.ndim - k];
+        p.step[3 - k] = o.stride[o.ndim - k];
+    }
     return p;
 }
-static void conv_digits(tnc_conv_digits *d, int64_t middle, int64_t inner, int64_t outer_step,
-                        int64_t middle_step, int64_t inner_step, int64_t b_step) {
-    d->middle = middle;
-    d->inner = inner;
-    d->step[0] = outer_step;
-    d->step[1] = middle_step;
-    d->step[2] = inner_step;
+static int64_t conv_pixels(const conv_images &x) { return x.size[0] * x.size[1] * x.size[2]; }
+/* Options of images as those of volumes. */
+static tnc_windows conv_windows(const tnc_windows &o) {
+    const int less = 3 - o.dims;
+    tnc_windows w = o;
+    for (int k = 0; k < 3; k++) {
+        w.stride[k] = k < less ? 1 : o.stride[k - less];
+        w.pad[k] = k < less ? 0 : o.pad[k - less];
+        w.dilation[k] = k < less ? 1 : o.dilation[k - less];
+    }
+    return w;
+}
+/* Digits of which the last three are numbers of x's elements, and step as these do. */
+static void conv_digits(tnc_conv_digits *d, const conv_images &x, int64_t step, int64_t b_step) {
     d->outer = b_step;
+    d->step[0] = step;
+    d->every = 1;
+    for (int k = 0; k < 3; k++) {
+        d->size[k] = x.size[k];
+        d->step[k + 1] = x.step[k];
+    }
 }
 /* Digits that are pixels of windows, or taps within one. */
-static void conv_of_pixels(tnc_conv_digits *d, const tnc_windows *o) {
-    d->y = (int32_t)-o->pad[0];
-    d->x = (int32_t)-o->pad[1];
-    d->y_step = (int32_t)o->stride[0];
-    d->x_step = (int32_t)o->stride[1];
+static void conv_of_pixels(tnc_conv_digits *d, const tnc_windows &o) {
+    for (int k = 0; k < 3; k++) {
+        d->at[k] = (int32_t)-o.pad[k];
+        d->by[k] = (int32_t)o.stride[k];
+    }
 }
-static void conv_of_taps(tnc_conv_digits *d, const tnc_windows *o) {
-    d->y_step = (int32_t)o->dilation[0];
-    d->x_step = (int32_t)o->dilation[1];
+static void conv_of_taps(tnc_conv_digits *d, const tnc_windows &o) {
+    for (int k = 0; k < 3; k++) d->by[k] = (int32_t)o.dilation[k];
 }
 static int64_t conv_common(int64_t a, int64_t b) { /* the greatest common divisor */
     while (b) {
@@ -504,88 +524,86 @@ static int64_t conv_common(int64_t a, int64_t b) { /* the greatest common diviso
     }
     return a;
 }
-static void conv_axis(tnc_conv_axis *x, int64_t n, int64_t taps, const tnc_windows *o, int k) {
-    x->n = n;
-    x->taps = taps;
-    x->stride = o->stride[k];
-    x->pad = o->pad[k];
-    x->dilation = o->dilation[k];
-    x->every = x->stride / conv_common(x->stride, x->dilation);
-    x->phases = x->stride < n ? x->stride : n;
+static void conv_axis(tnc_conv_axis *x, const conv_images &to, const conv_images &w,
+                      const tnc_windows &o, int k) {
+    x->n = to.size[k];
+    x->taps = w.size[k];
+    x->stride = o.stride[k];
+    x->pad = o.pad[k];
+    x->dilation = o.dilation[k];
+    x->all = k == 0;
+    x->every = x->all ? 1 : x->stride / conv_common(x->stride, x->dilation);
+    x->phases = x->stride < x->n ? x->stride : x->n;
+    x->a = w.step[k];
+    x->c = to.step[k];
 }
 
 /* b: what is read through windows. */
-static void conv_source(tnc_conv *v, const conv_planes &b, int64_t channels) {
+static void conv_source(tnc_conv *v, const conv_images &b, int64_t channels) {
     v->b = b.at;
     v->b_group = channels * b.channel;
-    v->row = b.row;
-    v->col = b.col;
-    v->h = (int32_t)b.h;
-    v->w = (int32_t)b.w;
+    for (int k = 0; k < 3; k++) {
+        v->step[k] = b.step[k];
+        v->size[k] = (int32_t)b.size[k];
+    }
 }
-static void conv_plan_output(tnc_conv *v, const conv_planes &x, const conv_planes &w,
-                             const conv_planes &y, const tnc_windows *o) {
+static void conv_plan_output(tnc_conv *v, const conv_images &x, const conv_images &w,
+                             const conv_images &y, const tnc_windows &o) {
     tnc_conv_phase *p = &v->phase;
-    const int64_t plane = y.h * y.w;
-    v->m = w.n / o->groups;
+    v->m = w.n / o.groups;
     v->a = w.at;
     v->a_m = w.image;
     v->a_group = v->m * w.image;
     conv_source(v, x, w.c);
-    v->c_m = plane;
-    v->c_group = v->m * plane;
-    p->k = w.c * w.h * w.w;
-    p->p = y.n * plane;
-    conv_digits(&p->of_k, w.h, w.w, w.channel, w.row, w.col, x.channel);
-    conv_digits(&p->of_p, y.h, y.w, w.n * plane, y.w, 1, x.image);
+    v->c_m = y.channel;
+    p->k = w.c * conv_pixels(w);
+    p->p = y.n * conv_pixels(y);
+    conv_digits(&p->of_k, w, w.channel, x.channel);
+    conv_digits(&p->of_p, y, y.image, x.image);
     conv_of_taps(&p->of_k, o);
     conv_of_pixels(&p->of_p, o);
     v->swap = true;
 }
-static void conv_plan_input(tnc_conv *v, const conv_planes &d, const conv_planes &w,
-                            const conv_planes &x, const tnc_windows *o) {
+static void conv_plan_input(tnc_conv *v, const conv_images &d, const conv_images &w,
+                            const conv_images &x, const tnc_windows &o) {
     tnc_conv_phase *p = &v->phase;
-    const int64_t og = w.n / o->groups, plane = x.h * x.w;
+    const int64_t og = w.n / o.groups;
     v->m = w.c;
     v->a = w.at;
     v->a_m = w.channel;
     v->a_group = og * w.image;
     conv_source(v, d, og);
-    v->c_m = plane;
-    v->c_group = w.c * plane;
+    v->c_m = x.channel;
     /* phase by phase: k and p are times its taps and places */
     v->turned = true;
-    conv_axis(&v->y, x.h, w.h, o, 0);
-    conv_axis(&v->x, x.w, w.w, o, 1);
-    v->phases = v->y.phases * v->x.phases;
-    v->a_y = w.row;
-    v->a_x = w.col;
     p->k = og;
     p->p = x.n;
-    conv_digits(&p->of_k, 1, 1, w.image, 0, 0, d.channel);
-    conv_digits(&p->of_p, 1, 1, x.c * plane, v->y.stride * x.w, v->x.stride, d.image);
-    p->of_p.y_step = p->of_p.x_step = 1;
+    conv_digits(&p->of_k, w, w.image, d.channel);
+    conv_digits(&p->of_p, x, x.image, d.image);
+    p->of_k.every = (int32_t)o.stride[0];
+    for (int k = 0; k < 3; k++) {
+        conv_axis(&v->axis[k], x, w, o, k);
+        v->phases *= v->axis[k].phases;
+        p->of_p.step[k + 1] *= o.stride[k];
+        p->of_p.by[k] = 1;
+    }
     v->swap = v->conj = true;
 }
-static void conv_plan_weight(tnc_conv *v, const conv_planes &d, const conv_planes &x,
-                             const conv_planes &w, const tnc_windows *o) {
+static void conv_plan_weight(tnc_conv *v, const conv_images &d, const conv_images &x,
+                             const conv_images &w, const tnc_windows &o) {
     tnc_conv_phase *p = &v->phase;
-    const int64_t taps = w.c * w.h * w.w;
-    v->m = w.n / o->groups;
+    v->m = w.n / o.groups;
     v->a = d.at;
     v->a_m = d.channel;
     v->a_group = v->m * d.channel;
     conv_source(v, x, w.c);
-    v->c_m = taps;
-    v->c_group = v->m * taps;
-    p->k = d.n * d.h * d.w;
-    p->p = taps;
-    conv_digits(&p->of_k, d.h, d.w, d.image, d.row, d.col, x.image);
-    conv_digits(&p->of_p, w.h, w.w, w.h * w.w, w.w, 1, x.channel);
+    v->c_m = w.image;
+    p->k = d.n * conv_pixels(d);
+    p->p = w.c * conv_pixels(w);
+    conv_digits(&p->of_k, d, d.image, x.image);
+    conv_digits(&p->of_p, w, w.channel, x.channel);
     conv_of_pixels(&p->of_k, o);
     conv_of_taps(&p->of_p, o);
-    v->lines = d.h;
-    v->width = d.w;
     v->conj = true;
 }
 
@@ -597,13 +615,15 @@ static int conv_tile_m(const tnc_conv &v) {
     if (!conv_floats(v) || v.cut.lanes || (!v.cut.images && v.m <= 4)) return 1;
     return v.m <= 16 ? 16 : v.m <= 32 ? 32 : 64;
 }
-/* Blocks of chains of the weight's gradient. */
-static int64_t conv_weight_blocks(const tnc_conv &v, int64_t images) {
-    const tn_conv_blocks &c = v.cut;
-    const int64_t full = images / c.images, rest = images % c.images;
-    return (full * ((c.images * v.lines + c.lines - 1) / c.lines) +
-            (rest * v.lines + c.lines - 1) / c.lines) *
-           c.pieces;
+/* Blocks of chains of the weight's gradient d: a span is a volume, of images all. */
+static void conv_weight_blocks(tnc_conv *v, const conv_images &d) {
+    const tn_conv_blocks &c = v->cut;
+    v->span = d.size[0] > 1 ? d.size[0] : d.n;
+    const int64_t full = v->span / c.images, rest = v->span % c.images, lines = d.size[1];
+    v->span_blocks = (full * ((c.images * lines + c.lines - 1) / c.lines) +
+                      (rest * lines + c.lines - 1) / c.lines) *
+                     c.pieces;
+    v->blocks = v->span_blocks * (d.size[0] > 1 ? d.n : 1);
 }
 
 /* Bytes of scratch memory that sums of blocks take. */
@@ -619,10 +639,10 @@ static int64_t conv_sums(const tnc_conv *v) {
 static void conv_jobs(tnc_conv *v, const tn_frame *f, int64_t room) {
     const int m = conv_tile_m(*v), wide = v->dtype == TN_F64 ? 64 : 128;
     /* the first phase has the most elements */
-    const int64_t p = !v->turned ? v->phase.p
-                                 : v->phase.p * ((v->y.n + v->y.stride - 1) / v->y.stride) *
-                                       ((v->x.n + v->x.stride - 1) / v->x.stride),
-                  each = v->cut.lanes ? 1
+    int64_t p = v->phase.p;
+    for (int k = 0; k < 3 && v->turned; k++)
+        p *= (v->axis[k].n + v->axis[k].stride - 1) / v->axis[k].stride;
+    const int64_t each = v->cut.lanes ? 1
                          : m == 1     ? 256
                                       : wide,
                   enough = 2 * (int64_t)tnc_device_of(f)->processors * (v->cut.lanes ? 64 : 1);
@@ -638,10 +658,11 @@ static void conv_jobs(tnc_conv *v, const tn_frame *f, int64_t room) {
 }
 
 /* The call as row `of` computes it. */
-static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &o, int64_t room) {
+static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &w, int64_t room) {
     const tn_operand out = tn_operand_of(f->out[0]);
-    const conv_planes a = conv_planes_of(f->in[0]), b = conv_planes_of(f->in[1]),
-                      c = conv_planes_of(f->out[0]);
+    const conv_images a = conv_images_of(f->in[0], w.dims), b = conv_images_of(f->in[1], w.dims),
+                      c = conv_images_of(f->out[0], w.dims);
+    const tnc_windows o = conv_windows(w);
     memset(v, 0, sizeof *v);
     v->dtype = out.dtype;
     v->groups = o.groups;
@@ -649,39 +670,41 @@ static void conv_plan(tnc_conv *v, tn_frame *f, int of, const tnc_windows &o, in
     v->c = out.at;
     v->elements = out.numel;
     if (of == TNC_CONV_OUTPUT) {
-        conv_plan_output(v, a, b, c, &o);
+        conv_plan_output(v, a, b, c, o);
         if (f->in[2]) {
             const tn_operand bias = tn_operand_of(f->in[2]);
             v->bias = bias.at;
             v->bias_step = bias.stride[0];
         }
     } else if (of == TNC_CONV_INPUT) {
-        conv_plan_input(v, a, b, c, &o);
+        conv_plan_input(v, a, b, c, o);
     } else {
-        conv_plan_weight(v, a, b, c, &o);
+        conv_plan_weight(v, a, b, c, o);
         if (conv_floats(*v)) tn_conv_blocks_of(&v->cut, f);
     }
     if (v->cut.images)
-        v->blocks = conv_weight_blocks(*v, a.n);
+        conv_weight_blocks(v, a);
     else if (v->phases == 1)
-        v->blocks = (v->phase.k * (v->turned ? b.h * b.w : 1) + TNC_CONV_BLOCK - 1) /
+        v->blocks = (v->phase.k * (v->turned ? conv_pixels(b) : 1) + TNC_CONV_BLOCK - 1) /
                     TNC_CONV_BLOCK; /* turned: at most */
     conv_jobs(v, f, room);
 }
 
 static bool conv_prepare_as(tn_frame *f, int of, const tnc_windows &o) {
-    const conv_planes x = conv_planes_of(of == TNC_CONV_OUTPUT  ? f->in[0]
-                                         : of == TNC_CONV_INPUT ? f->out[0]
-                                                                : f->in[1]);
+    const tn_tensor *x = of == TNC_CONV_OUTPUT  ? f->in[0]
+                         : of == TNC_CONV_INPUT ? f->out[0]
+                                                : f->in[1];
+    const conv_images all = conv_images_of(x, o.dims);
+    const tnc_windows w = conv_windows(o);
     int64_t bytes;
     tnc_conv v;
-    /* rows and columns are 32-bit numbers */
-    for (int k = 0; k < 2; k++)
-        if ((k ? x.w : x.h) + 2 * o.pad[k] > 1 << 30 || o.stride[k] > 1 << 30 ||
-            o.dilation[k] > 1 << 30)
+    /* planes, rows and columns are 32-bit numbers */
+    for (int k = 0; k < 3; k++)
+        if (all.size[k] + 2 * w.pad[k] > 1 << 30 || w.stride[k] > 1 << 30 ||
+            w.dilation[k] > 1 << 30)
             return tn_fail(f, TN_UNSUPPORTED,
-                           "a convolution over more than 2^30 rows or columns has no kernel on the "
-                           "device");
+                           "a convolution over more than 2^30 planes, rows or columns has no "
+                           "kernel on the device");
     if (tnc_cudnn_takes(f, of, o, &bytes)) return !bytes || tn_device_scratch(f, bytes) != NULL;
     conv_plan(&v, f, of, o, INT64_MAX);
     bytes = conv_sums(&v);
@@ -743,24 +766,27 @@ static void conv_run_as(tn_frame *f, int of, const tnc_windows &o) {
     }
 }
 
-#define CONV_ROW(row, of)                                                                         \
-    static bool row##_prepare(tn_frame *f) {                                                      \
-        TN_ARGS(row, a, f);                                                                       \
-        return conv_prepare_as(f, of,                                                             \
-                               tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups)); \
-    }                                                                                             \
-    static void row##_run(tn_frame *f) {                                                          \
-        TN_ARGS(row, a, f);                                                                       \
-        conv_run_as(f, of, tnc_windows_of(2, a->stride, a->padding, a->dilation, a->groups));     \
-    }
-CONV_ROW(conv2d, TNC_CONV_OUTPUT)
-CONV_ROW(conv2d_input_grad, TNC_CONV_INPUT)
-CONV_ROW(conv2d_weight_grad, TNC_CONV_WEIGHT)
+#define CONV_ROW(row, dims, of)                                                                 \
+    static tnc_windows row##_windows(const tn_frame *f) {                                       \
+        TN_ARGS(row, a, f);                                                                     \
+        return tnc_windows_of(dims, a->stride, a->padding, a->dilation, a->groups);             \
+    }                                                                                           \
+    static bool row##_prepare(tn_frame *f) { return conv_prepare_as(f, of, row##_windows(f)); } \
+    static void row##_run(tn_frame *f) { conv_run_as(f, of, row##_windows(f)); }
+CONV_ROW(conv2d, 2, TNC_CONV_OUTPUT)
+CONV_ROW(conv2d_input_grad, 2, TNC_CONV_INPUT)
+CONV_ROW(conv2d_weight_grad, 2, TNC_CONV_WEIGHT)
+CONV_ROW(conv3d, 3, TNC_CONV_OUTPUT)
+CONV_ROW(conv3d_input_grad, 3, TNC_CONV_INPUT)
+CONV_ROW(conv3d_weight_grad, 3, TNC_CONV_WEIGHT)
+#undef CONV_ROW
 
 static const tn_device_row conv_table[] = {
     {"conv2d", false, NULL, conv2d_prepare, conv2d_run},
     {"conv2d_input_grad", false, NULL, conv2d_input_grad_prepare, conv2d_input_grad_run},
-    {"conv2d_weight_grad", false, NULL, conv2d_weight_grad_prepare, conv2d_weight_grad_run}};
+    {"conv2d_weight_grad", false, NULL, conv2d_weight_grad_prepare, conv2d_weight_grad_run},
+    {"conv3d", false, NULL, conv3d_prepare, conv3d_run},
+    {"conv3d_input_grad", false, NULL, conv3d_input_grad_prepare, conv3d_input_grad_run},
+    {"conv3d_weight_grad", false, NULL, conv3d_weight_grad_prepare, conv3d_weight_grad_run}};
 TNC_FAMILY(conv, conv_table)
-#undef CONV_ROW
 #undef CONV_UNROLL

@@ -1,80 +1,107 @@
-/* conv.cuh - a convolution as its kernels see it, for all three rows:
+/* conv.cuh - a convolution as its kernels see it, for all three rows of images and of volumes:
  *
  *     c (m, p) = bias (m) + sum over k of a (m, k) b (k, p)
  *
- * of      m   k                    p                         a       b      c
- * output  o   (c, i, j)            (image, y, x)             weight  input  output
- * input   c   (o, i, j) of phase   (image, y, x) of phase    weight  grad   gradient of input
- * weight  o   (image, y, x)        (c, i, j)                 grad    input  gradient of weight
+ * of      m   k                      p                           a       b      c
+ * output  o   (c, h, i, j)           (image, z, y, x)            weight  input  output
+ * input   c   (o, h, i, j) of phase  (image, z, y, x) of phase   weight  grad   gradient of input
+ * weight  o   (image, z, y, x)       (c, h, i, j)                grad    input  gradient of weight
  *
- * k and p are numbers of three digits. What b holds for both lies at the sum of two offsets, in the
- * sums of two rows and columns; outside of b's planes it is 0. A phase of the input's gradient is
- * the elements of one remainder by the stride: they have the same taps. */
+ * Images are volumes of one plane. k and p are numbers of four digits. What b holds for both lies
+ * at the sum of two offsets, in the sums of two planes, rows and columns; outside of b's volumes it
+ * is 0. A phase of the input's gradient is the elements of one remainder by the stride: they have
+ * the same taps. Taps along the depth are channels to the CPU: a phase has all of them, and where
+ * one meets no plane, b is 0, too. */
 #ifndef TNC_CUDA_CONV_CUH
 #define TNC_CUDA_CONV_CUH
 
 #include "elements.cuh"
 
-enum { TNC_CONV_BLOCK = TN_PRODUCT_BLOCK }; /* terms of a chain */
+enum {
+    TNC_CONV_BLOCK = TN_PRODUCT_BLOCK, /* terms of a chain */
+    TNC_CONV_OUTSIDE = -(1 << 30)      /* a plane so far outside that no sum is inside */
+};
 
 /* Digits of a number and what they step by: in a (of k) or c (of p), and in b. */
 struct tnc_conv_digits {
-    int64_t middle, inner; /* how many values these have */
-    int64_t step[3];
-    int64_t outer; /* of the first digit in b; the others choose row and column */
-    int32_t y, x, y_step, x_step;
+    int64_t size[3]; /* how many values those behind the first have */
+    int64_t step[4];
+    int64_t outer; /* of the first digit in b; the others choose plane, row and column */
+    int32_t at[3], by[3];
+    int32_t every; /* of planes only multiples of it are in b, and are divided by it */
 };
 struct tnc_conv_place {
     int64_t other, b; /* offsets in a or c, and in b */
-    int32_t y, x;
+    int32_t at[3];
 };
 struct tnc_conv_phase {
     int64_t k, p; /* how many */
     int64_t a, c; /* where the first lies */
     tnc_conv_digits of_k, of_p;
 };
-/* One dimension of the input's gradient; a phase has every `every`-th tap. */
+/* One dimension of the input's gradient; a phase has every `every`-th tap, or `all`. */
 struct tnc_conv_axis {
     int64_t n, taps, stride, pad, dilation, every, phases;
+    int64_t a, c; /* steps of a tap in a, of an element in c */
+    bool all;
 };
 
 struct tnc_conv {
     const char *a, *b, *bias; /* bias: NULL: zeros */
     char *c;
     int64_t m, groups, phases;
-    int64_t a_m, a_group, b_group, c_m, c_group, bias_step; /* all steps count elements */
-    int64_t row, col;                                       /* of b, whose planes are h x w */
-    int32_t h, w;
+    int64_t a_m, a_group, b_group, c_m, bias_step; /* all steps count elements */
+    int64_t step[3];                               /* of b's planes, rows and columns */
+    int32_t size[3];
     uint8_t dtype;
-    bool turned; /* the input's gradient: phases come from y and x */
+    bool turned; /* the input's gradient: phases come from the axes */
     bool swap;   /* of complex numbers: b is the first factor */
     bool conj;   /* the factor that is no gradient is conjugate */
     tnc_conv_phase phase;
-    tnc_conv_axis y, x;
-    int64_t a_y, a_x; /* turned: steps of taps in a */
-    /* the weight's gradient: where its chains end; else images is 0. Pixels of an image are `lines`
-     * lines of this width */
+    tnc_conv_axis axis[3];
+    /* the weight's gradient: where its chains end; else images is 0. No round goes over the end of
+     * a span, which is so many planes and has so many blocks */
     tn_conv_blocks cut;
-    int64_t lines, width;
+    int64_t span, span_blocks;
     /* split > 1: block first + s goes to element s * elements + i of parts of the arithmetic's
      * type, of `split` blocks at a time; else a job has all blocks */
     int64_t blocks, split, first, elements;
     int64_t m_tiles, p_tiles, jobs;
 };
 
+/* The plane of b at value z of a digit. */
+TNC_FN int32_t tnc_conv_plane(const tnc_conv_digits &d, int64_t z) {
+    const int32_t at = d.at[0] + (int32_t)z * d.by[0];
+    if (d.every == 1) return at;
+    return at % d.every ? (int32_t)TNC_CONV_OUTSIDE : at / d.every;
+}
+/* Where plane, row and column of b lie. */
+TNC_FN int64_t tnc_conv_offset(const tnc_conv &v, const int32_t *at) {
+    const int32_t plane = at[0] == TNC_CONV_OUTSIDE ? 0 : at[0];
+    return plane * v.step[0] + at[1] * v.step[1] + at[2] * v.step[2];
+}
 TNC_FN tnc_conv_place tnc_conv_place_of(const tnc_conv &v, const tnc_conv_digits &d, int64_t i) {
-    const int64_t q = i / d.inner, x = i - q * d.inner, outer = q / d.middle,
-                  y = q - outer * d.middle;
     tnc_conv_place to;
-    to.y = d.y + (int32_t)y * d.y_step;
-    to.x = d.x + (int32_t)x * d.x_step;
-    to.other = outer * d.step[0] + y * d.step[1] + x * d.step[2];
-    to.b = outer * d.outer + to.y * v.row + to.x * v.col;
+    int64_t digit[3];
+    to.other = 0;
+    for (int k = 2; k >= 0; k--) {
+        const int64_t q = i / d.size[k];
+        digit[k] = i - q * d.size[k];
+        to.other += digit[k] * d.step[k + 1];
+        i = q;
+    }
+    to.other += i * d.step[0];
+    to.at[0] = tnc_conv_plane(d, digit[0]);
+    for (int k = 1; k < 3; k++) to.at[k] = d.at[k] + (int32_t)digit[k] * d.by[k];
+    to.b = i * d.outer + tnc_conv_offset(v, to.at);
     return to;
 }
-/* Whether b has an element at row y, column x. */
-TNC_FN bool tnc_conv_inside(const tnc_conv &v, int32_t y, int32_t x) {
-    return (uint32_t)y < (uint32_t)v.h && (uint32_t)x < (uint32_t)v.w;
+/* Whether b has an element at the sum of two places. */
+TNC_FN bool tnc_conv_inside(const tnc_conv &v, const int32_t *one, const int32_t *other) {
+    bool inside = true;
+    for (int k = 0; k < 3; k++) /* without branches */
+        inside = inside & ((uint32_t)(one[k] + other[k]) < (uint32_t)v.size[k]);
+    return inside;
 }
 
 /* Phase r of an axis: its first tap, the number of taps and of elements, and where in b the first
@@ -86,10 +113,14 @@ struct tnc_conv_turn {
 TNC_FN tnc_conv_turn tnc_conv_turn_of(const tnc_conv_axis &x, int64_t r) {
     tnc_conv_turn t;
     t.tap = 0;
+    t.taps = x.taps;
+    t.places = (x.n - r + x.stride - 1) / x.stride;
+    t.at = (int32_t)(r + x.pad);
+    t.step = (int32_t)-x.dilation;
+    if (x.all) return t; /* digits' `every` divides them */
     while (t.tap < x.every && t.tap < x.taps && (t.tap * x.dilation - x.pad - r) % x.stride)
         t.tap++;
     t.taps = t.tap < x.every && t.tap < x.taps ? (x.taps - 1 - t.tap) / x.every + 1 : 0;
-    t.places = (x.n - r + x.stride - 1) / x.stride;
     t.at = (int32_t)((r + x.pad - t.tap * x.dilation) / x.stride);
     t.step = (int32_t)(-x.every * x.dilation / x.stride);
     return t;
@@ -97,22 +128,21 @@ TNC_FN tnc_conv_turn tnc_conv_turn_of(const tnc_conv_axis &x, int64_t r) {
 TNC_FN void tnc_conv_phase_of(const tnc_conv &v, int64_t number, tnc_conv_phase *to) {
     *to = v.phase;
     if (!v.turned) return;
-    const int64_t r = number / v.x.phases, s = number % v.x.phases;
-    const tnc_conv_turn y = tnc_conv_turn_of(v.y, r), x = tnc_conv_turn_of(v.x, s);
-    to->k *= y.taps * x.taps;
-    to->p *= y.places * x.places;
-    to->a = y.tap * v.a_y + x.tap * v.a_x;
-    to->c = r * v.x.n + s;
-    to->of_k.middle = y.taps;
-    to->of_k.inner = x.taps;
-    to->of_k.step[1] = v.y.every * v.a_y;
-    to->of_k.step[2] = v.x.every * v.a_x;
-    to->of_k.y = y.at;
-    to->of_k.x = x.at;
-    to->of_k.y_step = y.step;
-    to->of_k.x_step = x.step;
-    to->of_p.middle = y.places;
-    to->of_p.inner = x.places;
+    for (int k = 2; k >= 0; k--) {
+        const tnc_conv_axis &x = v.axis[k];
+        const int64_t r = number % x.phases;
+        const tnc_conv_turn t = tnc_conv_turn_of(x, r);
+        number /= x.phases;
+        to->k *= t.taps;
+        to->p *= t.places;
+        to->a += t.tap * x.a;
+        to->c += r * x.c;
+        to->of_k.size[k] = t.taps;
+        to->of_k.step[k + 1] = x.every * x.a;
+        to->of_k.at[k] = t.at;
+        to->of_k.by[k] = t.step;
+        to->of_p.size[k] = t.places;
+    }
 }
 
 /* Terms [*begin, *end) of block b, of `blocks`. */
@@ -127,15 +157,16 @@ TNC_FN void tnc_conv_block_of(const tnc_conv &v, int64_t k, int64_t b, int64_t *
         return;
     }
     const tn_conv_blocks &c = v.cut;
-    const int64_t round = c.images * v.lines, each = (round + c.lines - 1) / c.lines * c.pieces,
-                  r = b / each, i = b % each, line = r * round + i / c.pieces * c.lines,
-                  piece = i % c.pieces * c.piece;
+    const int64_t height = v.phase.of_k.size[1], width = v.phase.of_k.size[2],
+                  round = c.images * height, each = (round + c.lines - 1) / c.lines * c.pieces,
+                  span = b / v.span_blocks, i = b % v.span_blocks, r = i / each, j = i % each,
+                  line = r * round + j / c.pieces * c.lines, piece = j % c.pieces * c.piece;
     int64_t last = line + c.lines;
     if (last > (r + 1) * round) last = (r + 1) * round;
-    *begin = line * v.width + piece;
-    *end = last * v.width;
-    if (*end > k) *end = k;
-    if (c.pieces > 1 && v.width - piece > c.piece) *end = *begin + c.piece;
+    if (last > v.span * height) last = v.span * height;
+    *begin = (span * v.span * height + line) * width + piece;
+    *end = (span * v.span * height + last) * width;
+    if (c.pieces > 1 && width - piece > c.piece) *end = *begin + c.piece;
 }
 
 /* An element of memory type E as T, and back; 16-bit ones by their dtype. */

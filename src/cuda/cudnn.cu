@@ -1,6 +1,6 @@
 /* cudnn.cu - convolutions by cuDNN 9: the one file that knows it. The library is opened when it is
- * first needed; without it, in exact mode, and where it has no plan, conv.cu and conv3d.cu have
- * their own kernels.
+ * first needed; without it, in exact mode, and where it has no plan, conv.cu has its own
+ * kernels.
  *
  * A call becomes a graph of one operation. Of the plans that the library's heuristics name the
  * first one is taken whose sums are those of the convolution itself, in an order that is always the
@@ -422,7 +422,7 @@ static bool dnn_execute(const tn_frame *f, const dnn_call *c, const dnn_data *d,
     return ok;
 }
 
-/* --- for conv.cu and conv3d.cu ---------------------------------------------------------------- */
+/* --- for conv.cu ------------------------------------------------------------------------------ */
 
 TNC_PRIV bool tnc_cudnn_takes(const tn_frame *f, int of, const tnc_windows &w, int64_t *bytes) {
     dnn_call c;

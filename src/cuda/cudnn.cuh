@@ -1,5 +1,5 @@
-/* cudnn.cuh - convolutions by cuDNN as conv.cu and conv3d.cu ask for them, and the library's
- * functions and numbers, which are those of cudnn_graph.h of cuDNN 9. */
+/* cudnn.cuh - convolutions by cuDNN as conv.cu asks for them, and the library's functions and
+ * numbers, which are those of cudnn_graph.h of cuDNN 9. */
 #ifndef TNC_CUDA_CUDNN_CUH
 #define TNC_CUDA_CUDNN_CUH
 

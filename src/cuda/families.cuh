@@ -34,7 +34,6 @@
     X(lu)               \
     X(matrix_exp)       \
     X(conv)             \
-    X(conv3d)           \
     X(pool)             \
     X(pool_places)      \
     X(fold)             \

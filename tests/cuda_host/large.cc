@@ -152,19 +152,22 @@ static void exponentials_of_a_batch_have_the_bits(void) {
 }
 /* (images, channels, depth, rows, columns, output channels, size of the kernel, columns of it) */
 static void volumes_are_convolved_with_the_bits(void) {
-    static const int64_t sizes[][8] = {
-        {2, 16, 4, 9, 11, 20, 3, 3}, {2, 3, 3, 2, 801, 2, 1, 3}, {2, 3, 3, 2, 801, 5, 1, 2}};
-    for (int i = 0; i < 12; i++)
+    static const int64_t sizes[][8] = {{2, 16, 4, 9, 11, 20, 3, 3},
+                                       {2, 3, 3, 2, 801, 2, 1, 3},
+                                       {2, 3, 3, 2, 801, 5, 1, 2},
+                                       {1, 1, 1, 5, 7, 1, 1, 1}};
+    for (int i = 0; i < 16; i++)
         TN_SCOPE {
-            const int64_t *z = sizes[i % 3], x_size[5] = {z[0], z[1], z[2], z[3], z[4]},
-                          w_size[5] = {z[5], z[1], z[6], z[6], z[7]}, stride[3] = {1, 1, 1 + i % 2},
+            const int64_t *z = sizes[i % 4], x_size[5] = {z[0], z[1], z[2], z[3], z[4]},
+                          w_size[5] = {z[5], z[1], z[6], z[6], z[7]},
+                          stride[3] = {1 + i / 8, 1, 1 + (i + i / 4) % 2},
                           pad[3] = {z[6] / 2, 0, 1}, one = 1;
             const tn_ints by = tn_ints_of(stride, 3), around = tn_ints_of(pad, 3),
                           dilation = tn_ints_of(&one, 1), all = tn_ints_of(x_size, 5),
                           taps = tn_ints_of(w_size, 5);
-            tn_tensor *x = tnp_reshape(numbers(z[0], z[1], z[2] * z[3] * z[4], dtypes[i / 3]), all),
+            tn_tensor *x = tnp_reshape(numbers(z[0], z[1], z[2] * z[3] * z[4], dtypes[i / 4]), all),
                       *w =
-                          tnp_reshape(numbers(z[5], z[1], z[6] * z[6] * z[7], dtypes[i / 3]), taps),
+                          tnp_reshape(numbers(z[5], z[1], z[6] * z[6] * z[7], dtypes[i / 4]), taps),
                       *y = tnp_conv3d(x, w, NULL, by, around, dilation, 1);
             CHECK(same(y, tnp_conv3d(up(x), up(w), NULL, by, around, dilation, 1)));
             CHECK(same(tnp_conv3d_input_grad(y, w, all, by, around, dilation, 1),
