@@ -11,7 +11,7 @@
  *
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
- *   [2]  optim          226  optimizers, learning-rate schedules, clipping of gradients
+ *   [2]  optim          240  optimizers, learning-rate schedules, clipping of gradients
  *   [3]  modules       5216  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          170  checkpoints; a training loop that reports to a callback
@@ -522,7 +522,10 @@ struct tn_ostep {
     const double *count; /* steps of parameter i, with this one; NULL unless the row counts */
     const bool *first;   /* true if the state of parameter i was made for this step */
     const void *const *options; /* the argument struct of parameter i's group */
-    double *number;             /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
+    /* of a captured step, the tensor that has lr in its place (tn_optimizer_set_rate), or NULL; the
+     * field is NULL: no parameter has one */
+    tn_tensor *const *rate;
+    double *number; /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
 };
 enum { TN_OPTIM_NUMBERS = 12 };
 
@@ -549,6 +552,17 @@ TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int
 TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
                                   const char *option);
 #define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
+
+/* The rate of a group with `capturable` becomes that of a tensor of one floating element, of the
+ * parameters' device, which each step reads there: a graph too, so a rate that changes needs no new
+ * capture. tn_optimizer_set of "lr", schedules and loading write the tensor; so may the program.
+ * tn_optimizer_get and saving read it. The optimizer holds it; NULL: the rate is a number again.
+ * False with an error.
+ *     tn_optimizer_set_rate(adam, 0, tn_full(TN_DIMS(), 1e-3, .device = cuda)) */
+TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
+                                     tn_tensor *rate);
+#define tn_optimizer_set_rate(o, group, rate) \
+    tn_optimizer_set_rate_at(__FILE__, __LINE__, o, group, rate)
 
 /* Makes a step with the parameters' .grad; parameters without .grad stay as they are. False with an
  * error, and then no parameter and no state has changed, but for those of groups with `capturable`.
@@ -14030,13 +14044,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* c4c8bf4f0afd is the hash of the chapters above: who includes this refers to a symbol of
+/* 2bf2ef287bbf is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_c4c8bf4f0afd;
+TN_API const char tn_nn_layout_2bf2ef287bbf;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_c4c8bf4f0afd;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_2bf2ef287bbf;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -14054,7 +14068,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_c4c8bf4f0afd = 1;
+const char tn_nn_layout_2bf2ef287bbf = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -14237,6 +14251,8 @@ TNI_INLINE bool tni_can_be_captured(const tn_orow *row) {
 }
 TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i));
 TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s));
+TN_PRIV tn_tensor *tni_captured_by_rate(const tn_ostep *s, int64_t i, tn_tensor *t, double lr,
+                                        double by);
 TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
                                          double decay, bool decoupled);
 TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas);
@@ -14246,6 +14262,7 @@ TN_PRIV tn_tensor *tni_captured_power(double base, tn_tensor *t);
 TN_PRIV tn_tensor *tni_captured_rest(tn_tensor *t);
 TN_PRIV tn_tensor *tni_captured_correction(double beta, tn_tensor *t);
 TN_PRIV tn_tensor *tni_captured_next(const tn_ostep *s, int k, int64_t i);
+TN_PRIV void tni_captured_move(const tn_ostep *s, int64_t i, tn_tensor *by, double lr);
 TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b);
 TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64_t n);
 
@@ -14253,6 +14270,7 @@ typedef struct tni_group {
     char *options;
     int64_t bytes;
     int64_t first, count;
+    tn_tensor *rate;
 } tni_group;
 
 struct tn_optimizer {
@@ -14269,6 +14287,8 @@ struct tn_optimizer {
     void *step_room;
 };
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options);
+TN_PRIV bool tni_rates_down(const tn_optimizer *o);
+TN_PRIV bool tni_rates_up(const tn_optimizer *o);
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
 
@@ -20341,7 +20361,7 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
     return to;
 }
 
-enum { OPTIM_POINTERS = 3 };
+enum { OPTIM_POINTERS = 4 };
 
 static int64_t optim_step_room(int64_t n, int nstates, int nkept) {
     return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
@@ -20424,7 +20444,7 @@ static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
 }
 
 static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
-    tni_group g = {NULL, 0, o->n, 0};
+    tni_group g = {NULL, 0, o->n, 0, NULL};
     if (!optim_check_params(o, params)) return false;
     g.options = optim_copy_options(o->row->gen, args, &g.bytes);
     if (!g.options) return false;
@@ -20480,8 +20500,10 @@ TN_API void tn_optimizer_free(tn_optimizer *o) {
     if (!o || !tn_context_exists()) return;
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
-    for (int g = 0; g < o->ngroups; g++)
+    for (int g = 0; g < o->ngroups; g++) {
+        tn_release(o->group[g].rate);
         tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    }
     if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     tn_alloc_free(o, sizeof *o);
@@ -20540,6 +20562,58 @@ TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *val
     return true;
 }
 
+static const tn_param *optim_rate_option(const tn_optimizer *o) {
+    return tn_param_named(o->row->gen, "lr", SIZE_MAX);
+}
+TN_PRIV bool tni_rates_down(const tn_optimizer *o) {
+    for (int g = 0; g < o->ngroups && tn_ok(); g++) {
+        const tn_tensor *rate = o->group[g].rate;
+        if (rate) tni_option_put(optim_rate_option(o), o->group[g].options, tn_item(rate));
+    }
+    return tn_ok();
+}
+TN_PRIV bool tni_rates_up(const tn_optimizer *o) {
+    for (int g = 0; g < o->ngroups && tn_ok(); g++) {
+        double lr;
+        if (o->group[g].rate && tni_option_take(optim_rate_option(o), o->group[g].options, &lr))
+            tnp_fill_(o->group[g].rate, tn_float(lr));
+    }
+    return tn_ok();
+}
+
+static bool optim_captures(const tn_optimizer *o, const char *options) {
+    return tni_can_be_captured(o->row) &&
+           *(const bool *)(const void *)(options + o->row->capturable);
+}
+
+static bool optim_rate_fits(const tn_optimizer *o, int group, const tn_tensor *rate) {
+    const tni_group *g = o && group >= 0 && group < o->ngroups ? &o->group[group] : NULL;
+    if (!g) return tni_nn_error(TN_INVALID, "group %d does not exist", group);
+    if (rate && (tn_numel(rate) != 1 || tni_dtype_kind(tn_dtype_of(rate)) != 'f'))
+        return tni_nn_error(TN_INVALID, "the rate: expected a tensor of one floating element");
+    if (rate && tn_device_of(rate) != tn_device_of(o->param[g->first]))
+        return tni_nn_error(TN_INVALID, "the rate is on %s, the parameters on %s",
+                            tn_device_name(tn_device_of(rate)),
+                            tn_device_name(tn_device_of(o->param[g->first])));
+    return !rate || optim_captures(o, g->options) ||
+           tni_nn_error(TN_UNSUPPORTED, "a rate that is a tensor needs the option capturable");
+}
+
+TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
+                                     tn_tensor *rate) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    ok = optim_rate_fits(o, group, rate) && tni_rates_down(o) && (!rate || tn_retain(rate));
+    if (ok) {
+        tn_release(o->group[group].rate);
+        o->group[group].rate = rate;
+    }
+    tni_step_end(&step);
+    return ok;
+}
+
 static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
     const tn_param *p = optim_option(o, group, option);
     double before;
@@ -20547,7 +20621,8 @@ static bool optim_set(tn_optimizer *o, int group, const char *option, double val
     if (!tni_option_take(p, o->group[group].options, &before))
         return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     if (!tni_option_put(p, o->group[group].options, value)) return false;
-    if (tni_group_check(o, o->group[group].options)) return true;
+    if (tni_group_check(o, o->group[group].options))
+        return p != optim_rate_option(o) || tni_rates_up(o);
     tni_option_put(p, o->group[group].options, before);
     return false;
 }
@@ -20570,7 +20645,9 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
     double value = (double)NAN;
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     p = optim_option(o, group, option);
-    if (p && !tni_option_take(p, o->group[group].options, &value))
+    if (p && p == optim_rate_option(o) && o->group[group].rate)
+        value = tn_item(o->group[group].rate);
+    else if (p && !tni_option_take(p, o->group[group].options, &value))
         tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     tni_step_end(&step);
     return value;
@@ -20578,7 +20655,7 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
 
 typedef struct optim_step {
     tn_ostep s;
-    tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
+    tn_tensor **param, **grad, **rate, **state[TN_OPTIM_STATES];
     const void **options;
     double *count, *kept[TN_OPTIM_KEPT], *number;
     bool *first;
@@ -20595,15 +20672,11 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     w->index = (int64_t *)(void *)(w->count + (1 + o->nkept) * n);
     w->param = (tn_tensor **)(void *)(w->index + n);
     w->grad = w->param + n;
-    w->options = (const void **)(void *)(w->grad + n);
-    for (int k = 0; k < o->nstates; k++) w->state[k] = w->grad + (2 + k) * n;
-    w->first = (bool *)(void *)(w->grad + (2 + o->nstates) * n);
+    w->rate = w->grad + n;
+    w->options = (const void **)(void *)(w->rate + n);
+    for (int k = 0; k < o->nstates; k++) w->state[k] = w->rate + (2 + k) * n;
+    w->first = (bool *)(void *)(w->rate + (2 + o->nstates) * n);
     w->made = (uint8_t *)(w->first + n);
-}
-
-static bool optim_captures(const tn_optimizer *o, const char *options) {
-    return tni_can_be_captured(o->row) &&
-           *(const bool *)(const void *)(options + o->row->capturable);
 }
 
 static bool optim_any_captures(const tn_optimizer *o) {
@@ -20621,6 +20694,7 @@ static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
             w->param[n] = o->param[i];
             w->grad[n] = grad;
             w->options[n] = o->group[g].options;
+            w->rate[n] = o->group[g].rate;
             w->count[n] = o->count[i] + 1;
             for (int j = 0; j < o->nkept; j++) w->kept[j][n] = o->kept[i * o->nkept + j];
             w->index[n] = i;
@@ -20654,6 +20728,7 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w, bool captured) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
+                if (!tni_rates_down(o)) return false;
                 tn_tensor *t = optim_begin(o, w->options[i], w->index[i], k);
                 if (!t && !tn_ok()) return false;
                 w->state[k][i] = NULL;
@@ -20726,6 +20801,8 @@ static bool optim_step_run(tn_optimizer *o, bool captured) {
     w.s.options = w.options;
     w.s.number = w.number;
     w.s.first = w.first;
+    for (int64_t i = 0; captured && i < w.s.n && !w.s.rate; i++)
+        if (w.rate[i]) w.s.rate = w.rate;
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
     for (int j = 0; j < o->nkept; j++) w.s.kept[j] = w.kept[j];
@@ -20832,6 +20909,11 @@ TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64
 TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_times(tn_tensor *t, double by) {
     return tnp_mul_scalar(t, tn_float(by));
 }
+TN_PRIV tn_tensor *tni_captured_by_rate(const tn_ostep *s, int64_t i, tn_tensor *t, double lr,
+                                        double by) {
+    tn_tensor *rate = s->rate ? s->rate[i] : NULL;
+    return rate ? tni_captured_times(tnp_mul(t, rate), by) : tni_captured_times(t, by * lr);
+}
 TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_plus(tn_tensor *t, double by) {
     return tnp_add_scalar(t, tn_float(by), 1);
 }
@@ -20869,11 +20951,21 @@ TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maxi
     tn_tensor *g = maximize ? tnp_neg(s->grad[i]) : s->grad[i];
     if (decay == 0) return g;
     if (!decoupled) return tnp_add(g, s->param[i], decay);
+    if (s->rate && s->rate[i]) {
+        tn_tensor *kept = tni_captured_rest(tni_captured_times(s->rate[i], decay));
+        return tnp_mul_(s->param[i], kept) ? g : NULL;
+    }
     return tnp_mul_scalar_(s->param[i], tn_float(1 - fma(lr, decay, 0))) ? g : NULL;
 }
 TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas) {
     tnp_lerp_scalar_(m, g, tn_float(1 - betas.at[0]));
     tnp_addcmul_(tnp_mul_scalar_(v, tn_float(betas.at[1])), g, g, 1 - betas.at[1]);
+}
+TN_PRIV void tni_captured_move(const tn_ostep *s, int64_t i, tn_tensor *by, double lr) {
+    if (s->rate && s->rate[i])
+        tnp_addcmul_(s->param[i], by, s->rate[i], -1);
+    else
+        tnp_add_(s->param[i], by, -lr);
 }
 TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b) {
     tnp_add_(p, tnp_mul_(tnp_div(a, b), size), 1);
@@ -20938,7 +21030,8 @@ static void adam_one(const tn_ostep *s, int64_t i, adam_view o, bool decoupled) 
     tni_captured_moments(s->state[0][i], v, g, betas);
     if (o.amsgrad) v = tnp_copy_(s->state[2][i], tnp_maximum(s->state[2][i], v));
     root = tnp_sqrt(tni_captured_correction(o.beta2, t));
-    size = tni_captured_times(tnp_reciprocal(tni_captured_correction(o.beta1, t)), -o.lr);
+    size = tnp_reciprocal(tni_captured_correction(o.beta1, t));
+    size = tni_captured_by_rate(s, i, size, o.lr, -1);
     tni_captured_divided(s->param[i], size, s->state[0][i],
                          tni_captured_plus(tnp_div_(tnp_sqrt(v), root), o.eps));
 }
@@ -21098,7 +21191,21 @@ static bool rmsprop_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RMSPROP, FACTORS);
 }
-static bool rmsprop_captured(tn_ostep *s) { return tni_captured_count(s, 3, rmsprop_step); }
+static void rmsprop_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)s->options[i];
+    tn_tensor *v = s->state[0][i], *b = s->state[1][i], *m = s->state[2][i], *w = v, *d;
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tni_captured_next(s, 3, i);
+    tnp_addcmul_(tnp_mul_scalar_(v, tn_float(o->alpha)), g, g, 1 - o->alpha);
+    if (o->centered) w = tnp_addcmul(v, tnp_lerp_scalar_(m, g, tn_float(1 - o->alpha)), m, -1);
+    d = tnp_div(g, tni_captured_plus(tnp_sqrt(w), o->eps));
+    if (o->momentum > 0) d = tnp_add_(tnp_mul_scalar_(b, tn_float(o->momentum)), d, 1);
+    tni_captured_move(s, i, d, o->lr);
+}
+static bool rmsprop_captured(tn_ostep *s) {
+    return s->rate ? tni_captured_each(s, rmsprop_captured_one)
+                   : tni_captured_count(s, 3, rmsprop_step);
+}
 TN_OPTIMIZER(
     rmsprop,
     "RMSprop(Tensor[] params, float lr=0.01, float alpha=0.99, float eps=1e-08, float "
@@ -21127,7 +21234,21 @@ static bool adadelta_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADADELTA, FACTORS);
 }
-static bool adadelta_captured(tn_ostep *s) { return tni_captured_count(s, 2, adadelta_step); }
+static void adadelta_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)s->options[i];
+    tn_tensor *v = s->state[0][i], *u = s->state[1][i], *d;
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tni_captured_next(s, 2, i);
+    tnp_addcmul_(tnp_mul_scalar_(v, tn_float(o->rho)), g, g, 1 - o->rho);
+    d = tnp_sqrt(tni_captured_plus(u, o->eps));
+    d = tnp_mul(tnp_div(d, tnp_sqrt(tni_captured_plus(v, o->eps))), g);
+    tnp_addcmul_(tnp_mul_scalar_(u, tn_float(o->rho)), d, d, 1 - o->rho);
+    tni_captured_move(s, i, d, o->lr);
+}
+static bool adadelta_captured(tn_ostep *s) {
+    return s->rate ? tni_captured_each(s, adadelta_captured_one)
+                   : tni_captured_count(s, 2, adadelta_step);
+}
 TN_OPTIMIZER(adadelta,
              "Adadelta(Tensor[] params, float lr=1.0, float rho=0.9, float eps=1e-06, float "
              "weight_decay=0.0, *, bool maximize=False, bool capturable=False)",
@@ -21176,7 +21297,7 @@ static void adamax_captured_one(const tn_ostep *s, int64_t i) {
     tnp_copy_(u, tnp_maximum(tni_captured_times(u, o->betas.at[1]),
                              tni_captured_plus(tnp_abs(g), o->eps)));
     t = tnp_reciprocal(tni_captured_correction(o->betas.at[0], t));
-    tni_captured_divided(s->param[i], tni_captured_times(t, -o->lr), m, u);
+    tni_captured_divided(s->param[i], tni_captured_by_rate(s, i, t, o->lr, -1), m, u);
 }
 static bool adamax_captured(tn_ostep *s) { return tni_captured_each(s, adamax_captured_one); }
 TN_OPTIMIZER(adamax,
@@ -21222,9 +21343,6 @@ static tn_tensor *nadam_captured_momentum(const tn_optim_nadam_args *o, tn_tenso
     tn_tensor *power = tni_captured_power(0.96, tni_captured_times(t, o->momentum_decay));
     return tni_captured_plus(tni_captured_times(power, -0.5 * o->betas.at[0]), o->betas.at[0]);
 }
-static tn_tensor *nadam_captured_rate(const tn_optim_nadam_args *o, tn_tensor *a, tn_tensor *b) {
-    return tni_captured_times(tnp_div(a, b), -o->lr);
-}
 static void nadam_captured_one(const tn_ostep *s, int64_t i) {
     const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)s->options[i];
     const bool decoupled = o->decoupled_weight_decay;
@@ -21237,8 +21355,10 @@ static void nadam_captured_one(const tn_ostep *s, int64_t i) {
     tni_captured_moments(m, v, g, o->betas);
     d = tnp_sqrt_(tnp_div(v, tni_captured_correction(o->betas.at[1], t)));
     d = tni_captured_plus(d, o->eps);
-    now = nadam_captured_rate(o, tni_captured_rest(now), tni_captured_rest(product));
-    next = nadam_captured_rate(o, next, tni_captured_rest(tnp_mul(product, next)));
+    now = tnp_div(tni_captured_rest(now), tni_captured_rest(product));
+    next = tnp_div(next, tni_captured_rest(tnp_mul(product, next)));
+    now = tni_captured_by_rate(s, i, now, o->lr, -1);
+    next = tni_captured_by_rate(s, i, next, o->lr, -1);
     tni_captured_divided(s->param[i], now, g, d);
     tni_captured_divided(s->param[i], next, m, d);
 }
@@ -21296,7 +21416,7 @@ static void radam_captured_one(const tn_ostep *s, int64_t i) {
     tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, decoupled), *r;
     tn_tensor *size = tni_captured_correction(o->betas.at[0], t);
     tni_captured_moments(m, v, g, o->betas);
-    size = tni_captured_times(tnp_reciprocal(size), -o->lr);
+    size = tni_captured_by_rate(s, i, tnp_reciprocal(size), o->lr, -1);
     r = radam_captured_rectifier(o->betas.at[1], t, tni_captured_correction(o->betas.at[1], t));
     g = tnp_div(r, tni_captured_plus(tnp_sqrt(v), o->eps));
     g = tnp_where_scalar(tnp_gt_scalar(r, tn_int(0)), g, tn_int(1));
@@ -21353,8 +21473,8 @@ static void asgd_captured_one(const tn_ostep *s, int64_t i) {
     tnp_mul_(p, tni_captured_rest(tni_captured_times(eta, o->lambd)));
     tnp_addcmul_(p, g, eta, -1);
     tnp_add_(average, tnp_mul_(tnp_sub(p, average, 1), mu), 1);
-    g = tni_captured_plus(tni_captured_times(t, o->lambd * o->lr), 1);
-    tnp_copy_(eta, tni_captured_times(tnp_pow_scalar(g, tn_float(-o->alpha)), o->lr));
+    g = tni_captured_plus(tni_captured_by_rate(s, i, t, o->lr, o->lambd), 1);
+    tnp_copy_(eta, tni_captured_by_rate(s, i, tnp_pow_scalar(g, tn_float(-o->alpha)), o->lr, 1));
     g = tnp_clamp_min_scalar(tni_captured_plus(t, -o->t0), tn_int(1));
     tnp_copy_(mu, tnp_reciprocal(g));
 }
@@ -22555,10 +22675,8 @@ static tn_named_list dict_of(const tn_optimizer *o) {
     tn_named_list list = {NULL, -1, 0, true};
     dict_list d;
     int64_t mark;
-    if (!o) {
-        tni_nn_error(TN_INVALID, "optimizer is NULL");
-        return list;
-    }
+    if (!o) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    if (!o || !tni_rates_down(o)) return list;
     memset(&d, 0, sizeof d);
     mark = tn_scope_begin();
     dict_add_states(&d, o);
@@ -22621,6 +22739,7 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
         if (old) tn_alloc_free(old, (size_t)o->group[g].bytes);
     }
     tn_alloc_free(l->count, l->bytes);
+    if (commit) tni_rates_up(o);
 }
 
 static const char *dict_number(const char *name, const char *prefix, int64_t limit,
@@ -22735,7 +22854,7 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
 
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
                                      int64_t n, bool take) {
-    if (!dict_begin(l, o)) return false;
+    if (!tni_rates_down(o) || !dict_begin(l, o)) return false;
     l->take = take;
     return dict_load_each(l, at, n);
 }
@@ -22754,6 +22873,7 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     if (!ok) tni_nn_error(TN_INVALID, "expected an optimizer and a list of tensors");
     ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
     tni_optimizer_plan_end(&l, ok);
+    ok = ok && tn_ok();
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -31549,6 +31669,7 @@ TNI_EXTERN_C_END
 #define tn_optimizer_groups TNI_JOIN(TN_PREFIX, tn_optimizer_groups)
 #define tn_optimizer_set_at TNI_JOIN(TN_PREFIX, tn_optimizer_set_at)
 #define tn_optimizer_get_at TNI_JOIN(TN_PREFIX, tn_optimizer_get_at)
+#define tn_optimizer_set_rate_at TNI_JOIN(TN_PREFIX, tn_optimizer_set_rate_at)
 #define tn_optimizer_step_at TNI_JOIN(TN_PREFIX, tn_optimizer_step_at)
 #define tn_optimizer_zero_grad TNI_JOIN(TN_PREFIX, tn_optimizer_zero_grad)
 #define tn_optimizer_state_dict_at TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict_at)
@@ -31994,7 +32115,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_c4c8bf4f0afd TNI_JOIN(TN_PREFIX, tn_nn_layout_c4c8bf4f0afd)
+#define tn_nn_layout_2bf2ef287bbf TNI_JOIN(TN_PREFIX, tn_nn_layout_2bf2ef287bbf)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -32058,6 +32179,7 @@ TNI_EXTERN_C_END
 #define tn_optimizer_groups (*tni_at_tn_optimizer_groups)
 #define tn_optimizer_set_at (*tni_at_tn_optimizer_set_at)
 #define tn_optimizer_get_at (*tni_at_tn_optimizer_get_at)
+#define tn_optimizer_set_rate_at (*tni_at_tn_optimizer_set_rate_at)
 #define tn_optimizer_step_at (*tni_at_tn_optimizer_step_at)
 #define tn_optimizer_zero_grad (*tni_at_tn_optimizer_zero_grad)
 #define tn_optimizer_state_dict_at (*tni_at_tn_optimizer_state_dict_at)
@@ -32568,6 +32690,7 @@ TNI_EXTERN_C_END
     X(tn_optimizer_groups) \
     X(tn_optimizer_set_at) \
     X(tn_optimizer_get_at) \
+    X(tn_optimizer_set_rate_at) \
     X(tn_optimizer_step_at) \
     X(tn_optimizer_zero_grad) \
     X(tn_optimizer_state_dict_at) \
@@ -33017,14 +33140,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"c4c8bf4f0afd", at, 506};
+    static const tn_exports all = {"2bf2ef287bbf", at, 507};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 506 || strcmp(e->layout, "c4c8bf4f0afd") != 0) return false;
+    if (!e || e->n != 507 || strcmp(e->layout, "2bf2ef287bbf") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -65,7 +65,10 @@ struct tn_ostep {
     const double *count; /* steps of parameter i, with this one; NULL unless the row counts */
     const bool *first;   /* true if the state of parameter i was made for this step */
     const void *const *options; /* the argument struct of parameter i's group */
-    double *number;             /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
+    /* of a captured step, the tensor that has lr in its place (tn_optimizer_set_rate), or NULL; the
+     * field is NULL: no parameter has one */
+    tn_tensor *const *rate;
+    double *number; /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
 };
 enum { TN_OPTIM_NUMBERS = 12 };
 
@@ -92,6 +95,17 @@ TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int
 TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
                                   const char *option);
 #define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
+
+/* The rate of a group with `capturable` becomes that of a tensor of one floating element, of the
+ * parameters' device, which each step reads there: a graph too, so a rate that changes needs no new
+ * capture. tn_optimizer_set of "lr", schedules and loading write the tensor; so may the program.
+ * tn_optimizer_get and saving read it. The optimizer holds it; NULL: the rate is a number again.
+ * False with an error.
+ *     tn_optimizer_set_rate(adam, 0, tn_full(TN_DIMS(), 1e-3, .device = cuda)) */
+TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
+                                     tn_tensor *rate);
+#define tn_optimizer_set_rate(o, group, rate) \
+    tn_optimizer_set_rate_at(__FILE__, __LINE__, o, group, rate)
 
 /* Makes a step with the parameters' .grad; parameters without .grad stay as they are. False with an
  * error, and then no parameter and no state has changed, but for those of groups with `capturable`.

@@ -68,7 +68,8 @@ static void adam_one(const tn_ostep *s, int64_t i, adam_view o, bool decoupled) 
     tni_captured_moments(s->state[0][i], v, g, betas);
     if (o.amsgrad) v = tnp_copy_(s->state[2][i], tnp_maximum(s->state[2][i], v));
     root = tnp_sqrt(tni_captured_correction(o.beta2, t));
-    size = tni_captured_times(tnp_reciprocal(tni_captured_correction(o.beta1, t)), -o.lr);
+    size = tnp_reciprocal(tni_captured_correction(o.beta1, t));
+    size = tni_captured_by_rate(s, i, size, o.lr, -1);
     tni_captured_divided(s->param[i], size, s->state[0][i],
                          tni_captured_plus(tnp_div_(tnp_sqrt(v), root), o.eps));
 }

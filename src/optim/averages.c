@@ -47,8 +47,8 @@ static void asgd_captured_one(const tn_ostep *s, int64_t i) {
     tnp_mul_(p, tni_captured_rest(tni_captured_times(eta, o->lambd)));
     tnp_addcmul_(p, g, eta, -1);
     tnp_add_(average, tnp_mul_(tnp_sub(p, average, 1), mu), 1);
-    g = tni_captured_plus(tni_captured_times(t, o->lambd * o->lr), 1);
-    tnp_copy_(eta, tni_captured_times(tnp_pow_scalar(g, tn_float(-o->alpha)), o->lr));
+    g = tni_captured_plus(tni_captured_by_rate(s, i, t, o->lr, o->lambd), 1);
+    tnp_copy_(eta, tni_captured_by_rate(s, i, tnp_pow_scalar(g, tn_float(-o->alpha)), o->lr, 1));
     g = tnp_clamp_min_scalar(tni_captured_plus(t, -o->t0), tn_int(1));
     tnp_copy_(mu, tnp_reciprocal(g));
 }

@@ -46,7 +46,7 @@ static void adamax_captured_one(const tn_ostep *s, int64_t i) {
     tnp_copy_(u, tnp_maximum(tni_captured_times(u, o->betas.at[1]),
                              tni_captured_plus(tnp_abs(g), o->eps)));
     t = tnp_reciprocal(tni_captured_correction(o->betas.at[0], t));
-    tni_captured_divided(s->param[i], tni_captured_times(t, -o->lr), m, u);
+    tni_captured_divided(s->param[i], tni_captured_by_rate(s, i, t, o->lr, -1), m, u);
 }
 static bool adamax_captured(tn_ostep *s) { return tni_captured_each(s, adamax_captured_one); }
 /* g += weight_decay p; m = lerp(m, g, 1 - beta1); u = max(beta2 u, |g| + eps); p -= lr / (1 -
@@ -99,10 +99,6 @@ static tn_tensor *nadam_captured_momentum(const tn_optim_nadam_args *o, tn_tenso
     tn_tensor *power = tni_captured_power(0.96, tni_captured_times(t, o->momentum_decay));
     return tni_captured_plus(tni_captured_times(power, -0.5 * o->betas.at[0]), o->betas.at[0]);
 }
-/* -lr a / b */
-static tn_tensor *nadam_captured_rate(const tn_optim_nadam_args *o, tn_tensor *a, tn_tensor *b) {
-    return tni_captured_times(tnp_div(a, b), -o->lr);
-}
 static void nadam_captured_one(const tn_ostep *s, int64_t i) {
     const tn_optim_nadam_args *o = (const tn_optim_nadam_args *)s->options[i];
     const bool decoupled = o->decoupled_weight_decay;
@@ -115,8 +111,10 @@ static void nadam_captured_one(const tn_ostep *s, int64_t i) {
     tni_captured_moments(m, v, g, o->betas);
     d = tnp_sqrt_(tnp_div(v, tni_captured_correction(o->betas.at[1], t)));
     d = tni_captured_plus(d, o->eps);
-    now = nadam_captured_rate(o, tni_captured_rest(now), tni_captured_rest(product));
-    next = nadam_captured_rate(o, next, tni_captured_rest(tnp_mul(product, next)));
+    now = tnp_div(tni_captured_rest(now), tni_captured_rest(product));
+    next = tnp_div(next, tni_captured_rest(tnp_mul(product, next)));
+    now = tni_captured_by_rate(s, i, now, o->lr, -1);
+    next = tni_captured_by_rate(s, i, next, o->lr, -1);
     tni_captured_divided(s->param[i], now, g, d);
     tni_captured_divided(s->param[i], next, m, d);
 }
@@ -181,7 +179,7 @@ static void radam_captured_one(const tn_ostep *s, int64_t i) {
     tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, decoupled), *r;
     tn_tensor *size = tni_captured_correction(o->betas.at[0], t);
     tni_captured_moments(m, v, g, o->betas);
-    size = tni_captured_times(tnp_reciprocal(size), -o->lr);
+    size = tni_captured_by_rate(s, i, tnp_reciprocal(size), o->lr, -1);
     r = radam_captured_rectifier(o->betas.at[1], t, tni_captured_correction(o->betas.at[1], t));
     /* r / (sqrt(v) + eps), or 1 where it does not adapt */
     g = tnp_div(r, tni_captured_plus(tnp_sqrt(v), o->eps));

@@ -51,6 +51,9 @@ TNI_INLINE bool tni_can_be_captured(const tn_orow *row) {
 TN_PRIV bool tni_captured_each(tn_ostep *s, void (*one)(const tn_ostep *s, int64_t i));
 /* A row's own step, which reads no count; then all counts, state k, rise by 1. */
 TN_PRIV bool tni_captured_count(tn_ostep *s, int k, bool (*step)(tn_ostep *s));
+/* t by lr by `by`, where lr is the tensor that has it, if there is one. */
+TN_PRIV tn_tensor *tni_captured_by_rate(const tn_ostep *s, int64_t i, tn_tensor *t, double lr,
+                                        double by);
 /* Of parameter i: the gradient with its sign and decay; `decoupled` decays the parameter. */
 TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maximize, double lr,
                                          double decay, bool decoupled);
@@ -64,6 +67,8 @@ TN_PRIV tn_tensor *tni_captured_rest(tn_tensor *t);
 TN_PRIV tn_tensor *tni_captured_correction(double beta, tn_tensor *t);
 /* The count of parameter i, which is state k and rises by 1. */
 TN_PRIV tn_tensor *tni_captured_next(const tn_ostep *s, int k, int64_t i);
+/* Parameter i -= lr by, with lr as above. */
+TN_PRIV void tni_captured_move(const tn_ostep *s, int64_t i, tn_tensor *by, double lr);
 /* p += size (a / b) */
 TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b);
 /* Writes n tensors in one call: to[i] becomes from[i], of its shape and dtype. */
@@ -74,6 +79,7 @@ typedef struct tni_group {
     char *options; /* the argument struct, then its lists */
     int64_t bytes;
     int64_t first, count; /* in the optimizer's parameters */
+    tn_tensor *rate;      /* that has lr, held; NULL: lr is a number */
 } tni_group;
 
 struct tn_optimizer {
@@ -90,6 +96,9 @@ struct tn_optimizer {
     void *step_room;
 };
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
+/* lr of groups whose rate is a tensor: from there to the options, and back. False with an error. */
+TN_PRIV bool tni_rates_down(const tn_optimizer *o);
+TN_PRIV bool tni_rates_up(const tn_optimizer *o);
 /* A number of an argument struct. put: false with an error when the option is none, or cannot hold
  * it; take: false when it is none. */
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);

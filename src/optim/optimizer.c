@@ -2,6 +2,7 @@
  * of optimizer. */
 #include "optim.h"
 #include "../api/ops/creation.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -48,7 +49,7 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
 
 /* --- room ------------------------------------------------------------------------------------- */
 
-enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
+enum { OPTIM_POINTERS = 4 }; /* of a step, beside its states: param, grad, options, rate */
 
 /* Bytes that a step over n parameters needs, as optim_lay shares them out: pointers, `first` and
  * `made`, index, count, kept and numbers. */
@@ -146,7 +147,7 @@ static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
 
 /* Adds a group with a copy of the options. Nothing has changed on failure. */
 static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
-    tni_group g = {NULL, 0, o->n, 0};
+    tni_group g = {NULL, 0, o->n, 0, NULL};
     if (!optim_check_params(o, params)) return false;
     g.options = optim_copy_options(o->row->gen, args, &g.bytes);
     if (!g.options) return false;
@@ -207,8 +208,10 @@ TN_API void tn_optimizer_free(tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
     /* States that were never made are NULL, which releasing allows. */
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
-    for (int g = 0; g < o->ngroups; g++)
+    for (int g = 0; g < o->ngroups; g++) {
+        tn_release(o->group[g].rate);
         tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    }
     if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     tn_alloc_free(o, sizeof *o);
@@ -274,6 +277,60 @@ TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *val
     return true;
 }
 
+/* --- rates that are tensors ------------------------------------------------------------------- */
+
+static const tn_param *optim_rate_option(const tn_optimizer *o) {
+    return tn_param_named(o->row->gen, "lr", SIZE_MAX);
+}
+TN_PRIV bool tni_rates_down(const tn_optimizer *o) {
+    for (int g = 0; g < o->ngroups && tn_ok(); g++) {
+        const tn_tensor *rate = o->group[g].rate;
+        if (rate) tni_option_put(optim_rate_option(o), o->group[g].options, tn_item(rate));
+    }
+    return tn_ok();
+}
+TN_PRIV bool tni_rates_up(const tn_optimizer *o) {
+    for (int g = 0; g < o->ngroups && tn_ok(); g++) {
+        double lr;
+        if (o->group[g].rate && tni_option_take(optim_rate_option(o), o->group[g].options, &lr))
+            tnp_fill_(o->group[g].rate, tn_float(lr));
+    }
+    return tn_ok();
+}
+
+static bool optim_captures(const tn_optimizer *o, const char *options) {
+    return tni_can_be_captured(o->row) &&
+           *(const bool *)(const void *)(options + o->row->capturable);
+}
+
+static bool optim_rate_fits(const tn_optimizer *o, int group, const tn_tensor *rate) {
+    const tni_group *g = o && group >= 0 && group < o->ngroups ? &o->group[group] : NULL;
+    if (!g) return tni_nn_error(TN_INVALID, "group %d does not exist", group);
+    if (rate && (tn_numel(rate) != 1 || tni_dtype_kind(tn_dtype_of(rate)) != 'f'))
+        return tni_nn_error(TN_INVALID, "the rate: expected a tensor of one floating element");
+    if (rate && tn_device_of(rate) != tn_device_of(o->param[g->first]))
+        return tni_nn_error(TN_INVALID, "the rate is on %s, the parameters on %s",
+                            tn_device_name(tn_device_of(rate)),
+                            tn_device_name(tn_device_of(o->param[g->first])));
+    return !rate || optim_captures(o, g->options) ||
+           tni_nn_error(TN_UNSUPPORTED, "a rate that is a tensor needs the option capturable");
+}
+
+TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
+                                     tn_tensor *rate) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    ok = optim_rate_fits(o, group, rate) && tni_rates_down(o) && (!rate || tn_retain(rate));
+    if (ok) {
+        tn_release(o->group[group].rate);
+        o->group[group].rate = rate;
+    }
+    tni_step_end(&step);
+    return ok;
+}
+
 /* Sets one number and checks the group; a value that is refused is taken back. */
 static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
     const tn_param *p = optim_option(o, group, option);
@@ -282,7 +339,8 @@ static bool optim_set(tn_optimizer *o, int group, const char *option, double val
     if (!tni_option_take(p, o->group[group].options, &before))
         return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     if (!tni_option_put(p, o->group[group].options, value)) return false;
-    if (tni_group_check(o, o->group[group].options)) return true;
+    if (tni_group_check(o, o->group[group].options))
+        return p != optim_rate_option(o) || tni_rates_up(o);
     tni_option_put(p, o->group[group].options, before);
     return false;
 }
@@ -307,7 +365,9 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     p = optim_option(o, group, option);
     /* value stays NaN on error, so an ignored error shows. */
-    if (p && !tni_option_take(p, o->group[group].options, &value))
+    if (p && p == optim_rate_option(o) && o->group[group].rate)
+        value = tn_item(o->group[group].rate);
+    else if (p && !tni_option_take(p, o->group[group].options, &value))
         tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     tni_step_end(&step);
     return value;
@@ -318,7 +378,7 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
 /* What a step works on, laid over the optimizer's room. */
 typedef struct optim_step {
     tn_ostep s;
-    tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
+    tn_tensor **param, **grad, **rate, **state[TN_OPTIM_STATES];
     const void **options;
     double *count, *kept[TN_OPTIM_KEPT], *number;
     bool *first;
@@ -336,15 +396,11 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     w->index = (int64_t *)(void *)(w->count + (1 + o->nkept) * n);
     w->param = (tn_tensor **)(void *)(w->index + n);
     w->grad = w->param + n;
-    w->options = (const void **)(void *)(w->grad + n);
-    for (int k = 0; k < o->nstates; k++) w->state[k] = w->grad + (2 + k) * n;
-    w->first = (bool *)(void *)(w->grad + (2 + o->nstates) * n);
+    w->rate = w->grad + n;
+    w->options = (const void **)(void *)(w->rate + n);
+    for (int k = 0; k < o->nstates; k++) w->state[k] = w->rate + (2 + k) * n;
+    w->first = (bool *)(void *)(w->rate + (2 + o->nstates) * n);
     w->made = (uint8_t *)(w->first + n);
-}
-
-static bool optim_captures(const tn_optimizer *o, const char *options) {
-    return tni_can_be_captured(o->row) &&
-           *(const bool *)(const void *)(options + o->row->capturable);
 }
 
 static bool optim_any_captures(const tn_optimizer *o) {
@@ -364,6 +420,7 @@ static void optim_collect(tn_optimizer *o, optim_step *w, bool captured) {
             w->param[n] = o->param[i];
             w->grad[n] = grad;
             w->options[n] = o->group[g].options;
+            w->rate[n] = o->group[g].rate;
             /* The count of this step, which begins at 1; it is kept only if the step succeeds. */
             w->count[n] = o->count[i] + 1;
             for (int j = 0; j < o->nkept; j++) w->kept[j][n] = o->kept[i * o->nkept + j];
@@ -401,6 +458,7 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w, bool captured) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
+                if (!tni_rates_down(o)) return false;
                 tn_tensor *t = optim_begin(o, w->options[i], w->index[i], k);
                 if (!t && !tn_ok()) return false;
                 w->state[k][i] = NULL;
@@ -481,6 +539,8 @@ static bool optim_step_run(tn_optimizer *o, bool captured) {
     w.s.options = w.options;
     w.s.number = w.number;
     w.s.first = w.first;
+    for (int64_t i = 0; captured && i < w.s.n && !w.s.rate; i++)
+        if (w.rate[i]) w.s.rate = w.rate;
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
     for (int j = 0; j < o->nkept; j++) w.s.kept[j] = w.kept[j];

@@ -75,6 +75,11 @@ TN_PRIV bool tni_step_assign(tn_tensor *const *to, tn_tensor *const *from, int64
 TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_times(tn_tensor *t, double by) {
     return tnp_mul_scalar(t, tn_float(by));
 }
+TN_PRIV tn_tensor *tni_captured_by_rate(const tn_ostep *s, int64_t i, tn_tensor *t, double lr,
+                                        double by) {
+    tn_tensor *rate = s->rate ? s->rate[i] : NULL;
+    return rate ? tni_captured_times(tnp_mul(t, rate), by) : tni_captured_times(t, by * lr);
+}
 TN_PRIV TNI_NOINLINE tn_tensor *tni_captured_plus(tn_tensor *t, double by) {
     return tnp_add_scalar(t, tn_float(by), 1);
 }
@@ -112,11 +117,21 @@ TN_PRIV tn_tensor *tni_captured_gradient(const tn_ostep *s, int64_t i, bool maxi
     tn_tensor *g = maximize ? tnp_neg(s->grad[i]) : s->grad[i];
     if (decay == 0) return g;
     if (!decoupled) return tnp_add(g, s->param[i], decay);
+    if (s->rate && s->rate[i]) {
+        tn_tensor *kept = tni_captured_rest(tni_captured_times(s->rate[i], decay));
+        return tnp_mul_(s->param[i], kept) ? g : NULL;
+    }
     return tnp_mul_scalar_(s->param[i], tn_float(1 - fma(lr, decay, 0))) ? g : NULL;
 }
 TN_PRIV void tni_captured_moments(tn_tensor *m, tn_tensor *v, tn_tensor *g, tn_floats betas) {
     tnp_lerp_scalar_(m, g, tn_float(1 - betas.at[0]));
     tnp_addcmul_(tnp_mul_scalar_(v, tn_float(betas.at[1])), g, g, 1 - betas.at[1]);
+}
+TN_PRIV void tni_captured_move(const tn_ostep *s, int64_t i, tn_tensor *by, double lr) {
+    if (s->rate && s->rate[i])
+        tnp_addcmul_(s->param[i], by, s->rate[i], -1);
+    else
+        tnp_add_(s->param[i], by, -lr);
 }
 TN_PRIV void tni_captured_divided(tn_tensor *p, tn_tensor *size, tn_tensor *a, tn_tensor *b) {
     tnp_add_(p, tnp_mul_(tnp_div(a, b), size), 1);

@@ -1,6 +1,7 @@
 /* squares.c - Adagrad (J. Duchi et al., 2011), RMSprop (T. Tieleman, G. Hinton, 2012) and Adadelta
  * (M. Zeiler, 2012), which divide by roots of running squares, as torch.optim. */
 #include "optim.h"
+#include "../api/ops/elementwise.h"
 #include "../api/ops/creation.h"
 
 #include <math.h>
@@ -65,7 +66,21 @@ static bool rmsprop_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_RMSPROP, FACTORS);
 }
-static bool rmsprop_captured(tn_ostep *s) { return tni_captured_count(s, 3, rmsprop_step); }
+static void rmsprop_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_rmsprop_args *o = (const tn_optim_rmsprop_args *)s->options[i];
+    tn_tensor *v = s->state[0][i], *b = s->state[1][i], *m = s->state[2][i], *w = v, *d;
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tni_captured_next(s, 3, i);
+    tnp_addcmul_(tnp_mul_scalar_(v, tn_float(o->alpha)), g, g, 1 - o->alpha);
+    if (o->centered) w = tnp_addcmul(v, tnp_lerp_scalar_(m, g, tn_float(1 - o->alpha)), m, -1);
+    d = tnp_div(g, tni_captured_plus(tnp_sqrt(w), o->eps));
+    if (o->momentum > 0) d = tnp_add_(tnp_mul_scalar_(b, tn_float(o->momentum)), d, 1);
+    tni_captured_move(s, i, d, o->lr);
+}
+static bool rmsprop_captured(tn_ostep *s) {
+    return s->rate ? tni_captured_each(s, rmsprop_captured_one)
+                   : tni_captured_count(s, 3, rmsprop_step);
+}
 /* g += weight_decay p; v = alpha v + (1 - alpha) g^2; centered: m = lerp(m, g, 1 - alpha), which is
  * subtracted: w = v - m^2, else w = v; d = g / (sqrt(w) + eps); b = momentum b + d; p -= lr b, or
  * lr d without momentum. */
@@ -99,7 +114,21 @@ static bool adadelta_step(tn_ostep *s) {
     }
     return tni_step_by_rule(s, TN_OPTIMIZER_RULE_ADADELTA, FACTORS);
 }
-static bool adadelta_captured(tn_ostep *s) { return tni_captured_count(s, 2, adadelta_step); }
+static void adadelta_captured_one(const tn_ostep *s, int64_t i) {
+    const tn_optim_adadelta_args *o = (const tn_optim_adadelta_args *)s->options[i];
+    tn_tensor *v = s->state[0][i], *u = s->state[1][i], *d;
+    tn_tensor *g = tni_captured_gradient(s, i, o->maximize, o->lr, o->weight_decay, false);
+    tni_captured_next(s, 2, i);
+    tnp_addcmul_(tnp_mul_scalar_(v, tn_float(o->rho)), g, g, 1 - o->rho);
+    d = tnp_sqrt(tni_captured_plus(u, o->eps));
+    d = tnp_mul(tnp_div(d, tnp_sqrt(tni_captured_plus(v, o->eps))), g);
+    tnp_addcmul_(tnp_mul_scalar_(u, tn_float(o->rho)), d, d, 1 - o->rho);
+    tni_captured_move(s, i, d, o->lr);
+}
+static bool adadelta_captured(tn_ostep *s) {
+    return s->rate ? tni_captured_each(s, adadelta_captured_one)
+                   : tni_captured_count(s, 2, adadelta_step);
+}
 /* g += weight_decay p; v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps) g; u = rho u +
  * (1 - rho) d^2; p -= lr d. */
 TN_OPTIMIZER(adadelta,

@@ -132,10 +132,8 @@ static tn_named_list dict_of(const tn_optimizer *o) {
     tn_named_list list = {NULL, -1, 0, true};
     dict_list d;
     int64_t mark;
-    if (!o) {
-        tni_nn_error(TN_INVALID, "optimizer is NULL");
-        return list;
-    }
+    if (!o) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    if (!o || !tni_rates_down(o)) return list;
     memset(&d, 0, sizeof d);
     /* The list holds its tensors; the scope frees the headers made on the way. */
     mark = tn_scope_begin();
@@ -208,6 +206,7 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
         if (old) tn_alloc_free(old, (size_t)o->group[g].bytes);
     }
     tn_alloc_free(l->count, l->bytes);
+    if (commit) tni_rates_up(o);
 }
 
 /* "state.12.exp_avg" -> 12 and "exp_avg"; NULL if it has another form, or the number is not below
@@ -334,7 +333,7 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
 
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
                                      int64_t n, bool take) {
-    if (!dict_begin(l, o)) return false;
+    if (!tni_rates_down(o) || !dict_begin(l, o)) return false;
     l->take = take;
     return dict_load_each(l, at, n);
 }
@@ -354,6 +353,7 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     /* Everything that can fail fills the plan; then it is exchanged or dropped. */
     ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
     tni_optimizer_plan_end(&l, ok);
+    ok = ok && tn_ok();
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);

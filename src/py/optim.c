@@ -28,7 +28,8 @@ typedef struct py_optim_group {
         char bytes[PY_OPTIM_ARGS];
     } args;
     double lists[PY_OPTIM_LISTS];
-    int used; /* of lists */
+    int used;        /* of lists */
+    tn_tensor *rate; /* of a captured step, that has lr: held; NULL: a number */
 } py_optim_group;
 
 /* One step; its arrays have room for n parameters of which s.n have a gradient. */
@@ -41,6 +42,7 @@ typedef struct py_optim_step {
     int64_t elements;
     py_optim_group *group;
     tn_ostep s;
+    tn_tensor **rate;                    /* of each parameter's group */
     PyObject **of;                       /* state dictionaries, counted */
     PyObject **param;                    /* wrappers, counted: keys of new state dictionaries */
     PyObject **scalar[PY_OPTIM_SCALARS]; /* tensors of one number, counted */
@@ -264,16 +266,23 @@ static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g) {
     return py_optim_ways[p->type] ? py_optim_ways[p->type](p, o, none, g) : py_optim_misfit(p, o);
 }
 
-/* The options of a group, checked by the row; what the group lacks has its default. */
-static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim_group *g) {
+/* The options of a group, checked by the row; what the group lacks has its default. captured: lr
+ * may stay a tensor. */
+static bool py_optim_group_read(const py_optim_row *r, PyObject *group, bool captured,
+                                py_optim_group *g) {
     const tn_gen *gen = r->row->gen;
     g->used = 0;
+    g->rate = NULL;
     memcpy(g->args.bytes, gen->defaults, gen->args_size);
     for (int k = 0; k < gen->nparam; k++) {
         /* borrowed, and held while Python code of the conversion may change the group */
         PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
         if (!o && PyErr_Occurred()) return false;
         if (!o) continue;
+        if (captured && py_is_tensor(o) && !strcmp(gen->param[k].name, "lr")) {
+            g->rate = tn_retain(py_of(o));
+            continue;
+        }
         Py_INCREF(o);
         bool ok = py_optim_option(&gen->param[k], o, g);
         Py_DECREF(o);
@@ -299,7 +308,7 @@ static PyObject *py_optim_check(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "lO!", &i, &PyDict_Type, &group)) return NULL;
     const py_optim_row *r = py_optim_row_at(i);
-    if (!r || !py_optim_group_read(r, group, &g)) return NULL;
+    if (!r || !py_optim_group_read(r, group, false, &g)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -322,7 +331,7 @@ static bool py_optim_lay(py_optim_step *w) {
         if (!list) return false;
         w->n += PyList_Size(list);
     }
-    size_t n = (size_t)w->n + 1, pointers = (size_t)(5 + states + scalars);
+    size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states + scalars);
     size_t numbers = (size_t)(TN_OPTIM_NUMBERS + scalars);
     size_t bytes = (size_t)w->ngroups * sizeof *w->group +
                    n * (pointers * sizeof(void *) + numbers * sizeof(double) + 2);
@@ -341,7 +350,8 @@ static bool py_optim_lay(py_optim_step *w) {
     for (int j = 0; j < scalars; j++) w->scalar[j] = w->param + (size_t)(1 + j) * n;
     const void **options = (const void **)(void *)(w->param + (size_t)(1 + scalars) * n);
     w->s.options = options;
-    w->made = (uint8_t *)(options + n);
+    w->rate = (tn_tensor **)(void *)(options + n);
+    w->made = (uint8_t *)(w->rate + n);
     w->first = (bool *)(w->made + n);
     w->s.first = w->first;
     w->s.count = w->r->row->counts ? w->value[0] : NULL;
@@ -399,6 +409,10 @@ static bool py_optim_scalar(py_optim_step *w, int64_t i, int j) {
 static tn_tensor *py_optim_begin_state(const py_optim_step *w, int64_t i, int k) {
     const tn_orow *row = w->r->row;
     tn_tensor *p = w->s.param[i];
+    /* some begin with the rate */
+    if (w->rate[i] && !tn_is_capturing())
+        tn_param_set_number(tn_param_named(row->gen, "lr", SIZE_MAX),
+                            (char *)(uintptr_t)w->s.options[i], tn_float(tn_item(w->rate[i])));
     if (k == w->r->nstates) return tnp_zeros(tn_empty_dims(), TN_F32, tn_device_of(p)); /* step */
     return row->begin ? row->begin(w->s.options[i], p, k)
                       : tnp_zeros_like(p, TN_NO_DTYPE, TN_NO_DEVICE);
@@ -461,6 +475,8 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
     w->s.grad[i] = tn_retain(grad);
     w->param[i] = Py_NewRef(param);
     ((const void **)(uintptr_t)w->s.options)[i] = g->args.bytes;
+    w->rate[i] = g->rate;
+    if (g->rate) w->s.rate = w->rate;
     w->elements += tn_numel(w->s.param[i]);
     uint32_t uses = row->uses ? row->uses(g->args.bytes) : UINT32_MAX;
     if (!row->counts && !(uses & ((1u << w->r->nstates) - 1))) return true;
@@ -478,7 +494,7 @@ static bool py_optim_collect(py_optim_step *w) {
         /* new: Python code of a conversion may change either list */
         PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
         PyObject *list = group ? Py_XNewRef(py_optim_params(w->r, group)) : NULL;
-        bool ok = list && py_optim_group_read(w->r, group, &w->group[g]);
+        bool ok = list && py_optim_group_read(w->r, group, w->captured, &w->group[g]);
         for (Py_ssize_t i = 0; ok && i < PyList_Size(list); i++) {
             PyObject *param = Py_NewRef(PyList_GetItem(list, i));
             ok = py_optim_add(w, param, &w->group[g]);
@@ -516,6 +532,7 @@ static void py_optim_end(py_optim_step *w) {
         Py_XDECREF(w->param[i]);
         for (int j = 0; j < w->r->nscalars; j++) Py_XDECREF(w->scalar[j][i]);
     }
+    for (Py_ssize_t g = 0; g < w->ngroups; g++) tn_release(w->group[g].rate);
     py_give(w->group);
 }
 

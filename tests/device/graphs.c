@@ -77,6 +77,99 @@ static void a_step_of_training_is_one_graph(void) {
     null_refuse_graph = 0;
     end(c);
 }
+
+static tn_optimizer *falling_kind(int kind, tn_tensors params) {
+    switch (kind) {
+    case 0: return tn_optim_adam(params, .lr = 0.5, .capturable = true);
+    case 1: return tn_optim_adamax(params, .lr = 0.5, .capturable = true);
+    case 2: return tn_optim_nadam(params, .lr = 0.5, .capturable = true);
+    case 3: return tn_optim_radam(params, .lr = 0.5, .capturable = true);
+    case 4: return tn_optim_rprop(params, .lr = 0.5, .capturable = true);
+    case 5: return tn_optim_adamw(params, .lr = 0.5, .weight_decay = 0.25, .capturable = true);
+    case 6: return tn_optim_asgd(params, .lr = 0.5, .capturable = true);
+    case 7:
+        return tn_optim_rmsprop(params, .lr = 0.5, .momentum = 0.5, .centered = true,
+                                .weight_decay = 0.1, .capturable = true);
+    default: return tn_optim_adadelta(params, .lr = 0.5, .capturable = true);
+    }
+}
+
+/* The parameter after six steps with a rate that falls: how 0: with a graph, 1: without one, 2: by
+ * a number. */
+static void falling_steps(int kind, int how, double *to) {
+    tn_tensor *w = tn_requires_grad(range(null0, 6)), *rate;
+    tn_tensors params = tn_tensors_of(&w, 1);
+    tn_optimizer *o = falling_kind(kind, params);
+    tn_schedule *s = tn_optim_step_lr(o, 1, 0.75);
+    tn_recording *r = NULL;
+    rate = tn_full(TN_DIMS(), 0.5, .dtype = TN_F32, .device = null0);
+    if (how < 2) CHECK(tn_optimizer_set_rate(o, 0, rate));
+    for (int i = 0; i < 6; i++) {
+        const bool begins = !how && i == 1;
+        if (begins) CHECK(tn_capture_begin());
+        if (!r)
+            TN_SCOPE {
+                tn_optimizer_zero_grad(o);
+                CHECK(tn_backward(tn_sum(tn_square(tn_add_scalar(w, 0.5)))));
+                CHECK(tn_optimizer_step(o));
+            }
+        if (begins) CHECK((r = tn_record_end()) != NULL);
+        if (r) CHECK(tn_replay(r));
+        CHECK(tn_schedule_step(s));
+    }
+    CHECK(how == 2 || tn_item(rate) == tn_optimizer_get(o, 0, "lr"));
+    CHECK(tn_read_f64(tn_to(tn_detach(w), TN_CPU), to, 6));
+    tn_recording_free(r);
+    tn_schedule_free(s);
+    tn_optimizer_free(o);
+}
+
+static void a_graph_reads_the_rate_from_a_tensor(void) {
+    tn_context *c = begin();
+    for (int kind = 0; kind < 6; kind++)
+        TN_SCOPE {
+            double replayed[6], eager[6], number[6];
+            falling_steps(kind, 0, replayed);
+            falling_steps(kind, 1, eager);
+            falling_steps(kind, 2, number);
+            CHECK(!memcmp(replayed, eager, sizeof eager));
+            /* from AdamW on, whose decay has the rate, other factors are rounded elsewhere */
+            for (int i = 0; i < 6; i++) CHECK(fabs(number[i] - eager[i]) <= (kind < 5 ? 0 : 2e-6));
+        }
+    end(c);
+}
+
+static void a_rate_is_saved_loaded_and_refused(void) {
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_tensor *w = tn_requires_grad(range(null0, 2)), *rate, *whole, *host;
+        tn_tensors params = tn_tensors_of(&w, 1);
+        tn_optimizer *o = tn_optim_adam(params, .lr = 0.5, .capturable = true),
+                     *plain = tn_optim_adam(params);
+        tn_named_list saved;
+        rate = tn_full(TN_DIMS(1), 0.25, .dtype = TN_F32, .device = null0);
+        whole = tn_ones(TN_DIMS(), .dtype = TN_I64, .device = null0);
+        host = tn_ones(TN_DIMS());
+        CHECK(tn_optimizer_set_rate(o, 0, rate) && tn_optimizer_get(o, 0, "lr") == 0.25);
+        saved = tn_optimizer_state_dict(o);
+        CHECK(tn_optimizer_set(o, 0, "lr", 2) && tn_item(rate) == 2);
+        CHECK(tn_optimizer_load(o, saved.at, saved.n) && tn_item(rate) == 0.25);
+        tn_named_free(saved);
+        tn_fill_(rate, 4); /* by the program itself */
+        CHECK(tn_optimizer_get(o, 0, "lr") == 4 && tn_optimizer_set_rate(o, 0, NULL));
+        CHECK(tn_optimizer_get(o, 0, "lr") == 4);
+        CHECK(tn_optimizer_set(o, 0, "lr", 1) && tn_item(rate) == 4);
+        REFUSED(tn_optimizer_set_rate(plain, 0, rate), TN_UNSUPPORTED,
+                "needs the option capturable");
+        REFUSED(tn_optimizer_set_rate(o, 0, whole), TN_INVALID, "one floating element");
+        REFUSED(tn_optimizer_set_rate(o, 0, host), TN_INVALID, "the rate is on cpu");
+        REFUSED(tn_optimizer_set_rate(o, 1, rate), TN_INVALID, "group 1 does not exist");
+        tn_optimizer_free(plain);
+        tn_optimizer_free(o);
+    }
+    end(c);
+}
+
 static void a_device_without_graphs_runs_calls_one_by_one(void) {
     tn_context *c = begin();
     TN_SCOPE {
@@ -364,6 +457,8 @@ static void streams_have_all_of_graphs_or_nothing(void) {
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(a_step_of_training_is_one_graph),
+        CHECK_TEST(a_graph_reads_the_rate_from_a_tensor),
+        CHECK_TEST(a_rate_is_saved_loaded_and_refused),
         CHECK_TEST(a_device_without_graphs_runs_calls_one_by_one),
         CHECK_TEST(a_replay_draws_new_numbers),
         CHECK_TEST(a_replay_looks_copies_and_reads_numbers_again),

@@ -54,8 +54,8 @@ static const char others[] =
     " tn_now tn_safetensors_note tn_file_exists_at tn_module_register_at tn_module_forget"
     " tn_module_hook_remove_at tn_part_tensor_of tn_part_child_of tn_module_walk_at"
     " tn_module_train tn_module_zero_grad tn_module_print_at tn_nn_init_gain_at"
-    " tn_optimizer_groups tn_optimizer_set_at tn_schedule_count tn_schedule_resume_at"
-    " tn_schedule_initial tn_loader_batches tn_loader_dataset tn_loader_generator"
-    " tn_loader_stop tn_history_hook_add tn_history_hook_remove tn_text_list ";
+    " tn_optimizer_groups tn_optimizer_set_at tn_optimizer_set_rate_at tn_schedule_count"
+    " tn_schedule_resume_at tn_schedule_initial tn_loader_batches tn_loader_dataset"
+    " tn_loader_generator tn_loader_stop tn_history_hook_add tn_history_hook_remove tn_text_list ";
 
 #endif

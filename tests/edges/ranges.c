@@ -143,6 +143,7 @@ static const struct line lines[] = {
     ANY(group_params),
     ANY(group_values),
     IN(group_set, 0, 0),
+    IN(group_rate, 0, 0),
     IN(group_get, 0, 0),
     IN(optimizer_load, 0, 0),
     ANY(clip_params),

@@ -141,6 +141,9 @@ static bool group_values(int64_t v) {
     return ok;
 }
 static bool group_set(int64_t v) { return tn_optimizer_set(optimizer, as_int(v), "lr", 0.1); }
+static bool group_rate(int64_t v) {
+    return tn_optimizer_set_rate(optimizer, as_int(v), (tn_tensor *)NULL);
+}
 static bool group_get(int64_t v) { return tn_optimizer_get(optimizer, as_int(v), "lr") == 0.1; }
 static bool optimizer_load(int64_t v) { return tn_optimizer_load(optimizer, NULL, v); }
 static bool clip_params(int64_t v) { return tn_nn_clip_grad_norm_(tn_tensors_of(NULL, v), 1) == 0; }

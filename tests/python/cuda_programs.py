@@ -498,6 +498,46 @@ def optimizer_steps(kind, capturable, captured, **more):
     return p.detach().cpu(), optimizer.state_dict()["state"][0]
 
 
+def rated_steps(kind, rate, captured, **more):
+    """The parameter after six steps with a rate that a schedule halves."""
+    p = torch.nn.Parameter(torch.arange(6, dtype=torch.float32, device="cuda") / 4)
+    optimizer = kind([p], lr=rate, capturable=True, **more)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    graph = torch.cuda.CUDAGraph()
+
+    def step():
+        optimizer.zero_grad()
+        ((p + 0.5) ** 2).sum().backward()
+        optimizer.step()
+
+    step()
+    schedule.step()
+    if captured:
+        with torch.cuda.graph(graph):
+            step()
+    for _ in range(5):
+        graph.replay() if captured else step()
+        schedule.step()
+    assert optimizer.param_groups[0]["lr"] is rate or isinstance(rate, float)
+    return p.detach().cpu()
+
+
+def rates_of_graphs():
+    """A rate that is a tensor is read at each replay; a schedule writes it."""
+    o = torch.optim
+    kinds = {
+        o.Adam: {}, o.Adamax: {}, o.NAdam: {}, o.RAdam: {}, o.Rprop: {},
+        o.AdamW: {"weight_decay": 0.1}, o.ASGD: {}, o.RMSprop: {"momentum": 0.5, "centered": True},
+        o.Adadelta: {},
+    }  # fmt: skip
+    for i, (kind, more) in enumerate(kinds.items()):
+        eager = rated_steps(kind, torch.tensor(0.1, device="cuda"), False, **more)
+        replayed = rated_steps(kind, torch.tensor(0.1, device="cuda"), True, **more)
+        number = rated_steps(kind, 0.1, False, **more)
+        assert torch.equal(eager, replayed), kind
+        assert torch.equal(eager, number) if i < 5 else torch.allclose(eager, number), kind
+
+
 def captured_optimizers():
     o = torch.optim
     kinds = {
@@ -512,6 +552,7 @@ def captured_optimizers():
         assert torch.allclose(host, eager, rtol=1e-4, atol=1e-4), kind
         for s in (state, counted):
             assert s["step"].is_cuda and s["step"].item() == 8 and s["step"].shape == ()
+    rates_of_graphs()
     p = torch.nn.Parameter(torch.ones(2, device="cuda"))
     adam = o.Adam([p], capturable=True)
     p.grad = torch.ones_like(p)
