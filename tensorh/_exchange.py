@@ -25,7 +25,7 @@ class DistNetworkError(DistError):
 
 
 class DistStoreError(DistError):
-    """Never raised here."""
+    """A store has waited too long for a key."""
 
 
 class DebugLevel(enum.IntEnum):

@@ -148,7 +148,7 @@ WHOLE = {
     "torch.futures": "planned", "torch.multiprocessing": "planned", "torch.library": "planned",
     "torch.autograd.graph": "planned",
     "torch.autograd.profiler": "planned", "torch.nn.attention": "planned",
-    "torch.distributed": "planned: isend, irecv, and what connects processes",
+    "torch.distributed": "planned: what connects processes",
     "torch.nn.parallel": "threads over several GPUs: use DistributedDataParallel",
     "torch.nested": "left out on purpose: there are no nested layouts",
     "torch.export": _COMPILER, "torch.fx": _COMPILER, "torch.compiler": _COMPILER,

@@ -66,8 +66,10 @@ class Backend(str):
 class ProcessGroup:
     """The ranks that work together, as one of them sees it."""
 
-    def __init__(self, handle, rank, ranks, timeout):
+    def __init__(self, handle, rank, ranks, timeout, post, key=()):
         self._handle, self._rank, self._ranks, self._timeout = handle, rank, ranks, timeout
+        self._post, self._key = post, key  # where its messages are, and under which name
+        self._parts = {}  # how many groups of some ranks were made
 
     def rank(self):
         """The number of this rank in the group."""
@@ -147,7 +149,9 @@ def _world():
 def _place(name, size):
     """The meeting place of that name, made by the first who comes, gone with the last."""
     with _meeting_lock:
-        place, left, known = _meeting.get(name) or (_C._ranks_threads(size), size, size)
+        place, left, known = _meeting.get(name) or (
+            (_C._ranks_threads(size), _Post()), size, size
+        )  # fmt: skip
         if known != size:
             raise ValueError(f"this rank says world_size={size}, another one {known}")
         if left == 1:
@@ -168,22 +172,24 @@ def init_process_group(
     pg_options=None,
     device_id=None,
 ):
-    """Makes the calling thread a rank. Threads of one world give the same world_size and
-    group_name. world_size and rank are 1 and 0 where neither is given."""
+    """Makes the calling thread a rank. Threads of one world give the same world_size, group_name
+    and, if any, store. world_size and rank are 1 and 0 where neither is given."""
     if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
     Backend("threads" if backend is None else backend)
-    if store is not None or init_method not in (None, "env://"):
-        raise ValueError("ranks are threads of one process: there is no store and no init_method")
+    if init_method not in (None, "env://"):
+        raise ValueError("ranks are threads of one process: there is no init_method")
+    meeting = None if store is None else store._meeting()
     if world_size == -1 and rank == -1:
         world_size, rank = 1, 0
     if world_size < 1 or not 0 <= rank < world_size:
         raise ValueError(f"rank must be from 0 to world_size - 1: {rank} of {world_size}")
-    handle = _C._ranks_join(_place(group_name, world_size), rank)
+    place, post = _place((group_name, meeting), world_size)
+    handle = _C._ranks_join(place, rank)
     timeout = default_pg_timeout if timeout is None else timeout
     _C._ranks_limit(handle, timeout.total_seconds())
     _C._ranks_use(handle)
-    _thread.world = ProcessGroup(handle, rank, tuple(range(world_size)), timeout)
+    _thread.world = ProcessGroup(handle, rank, tuple(range(world_size)), timeout, post)
 
 
 def destroy_process_group(group=None):
@@ -191,6 +197,7 @@ def destroy_process_group(group=None):
     if group is None:
         group, _thread.world = _world(), None
         _C._ranks_use(None)
+        group._post.leave(group._rank)
     _C._ranks_leave(group._handle)
 
 
@@ -248,28 +255,56 @@ def new_group(ranks=None, timeout=None, backend=None, **options):
     ranks = world._ranks if ranks is None else tuple(sorted(ranks))
     if len(set(ranks)) != len(ranks) or not set(ranks) <= set(world._ranks):
         raise ValueError(f"the ranks of a group are some of the default one's, once each: {ranks}")
+    number = world._parts[ranks] = world._parts.get(ranks, 0) + 1
     inside = world.rank() in ranks
     handle = _C._ranks_split(world._handle, 0 if inside else -1)
     if not inside:
         return GroupMember.NON_GROUP_MEMBER
     timeout = world._timeout if timeout is None else timeout
     _C._ranks_limit(handle, timeout.total_seconds())
-    return ProcessGroup(handle, ranks.index(world.rank()), ranks, timeout)
+    me = ranks.index(world.rank())
+    return ProcessGroup(handle, me, ranks, timeout, world._post, (ranks, number))
 
 
-class _Done:
-    """What an asynchronous call gives: here each call has ended when it returns."""
+class Work:
+    """What an asynchronous call gives. Calls of all ranks have ended when they return; messages
+    (isend, irecv) may take longer."""
 
     def wait(self, timeout=None):
-        """True: it is done."""
+        """Returns True when it is done; raises what went wrong. timeout: a timedelta."""
         return True
+
+    def synchronize(self):
+        """wait()."""
+        self.wait()
 
     def is_completed(self):
-        """True."""
+        """Whether it is done, or has failed."""
         return True
 
+    def is_success(self):
+        """Whether it is done without an error."""
+        return True
 
-Work = _Done
+    def exception(self):
+        """What went wrong, or None."""
+        return None
+
+
+class _Post:
+    """Of a world: messages that wait for the other side, in the order of the calls."""
+
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.sent, self.expected = [], []
+        self.left = set()  # ranks
+
+    def leave(self, rank):
+        with self.changed:
+            self.left.add(rank)
+            self.changed.notify_all()
+
+
 _WORDS = {op: op.name.lower() for op in ReduceOp}
 
 
@@ -287,10 +322,10 @@ def _call(row, group, async_op, *args, **options):
     finally:
         if group is not world:
             _C._ranks_use(world._handle)
-    return _Done() if async_op else None
+    return Work() if async_op else None
 
 
-_NAMES = "broadcast all_reduce reduce all_gather reduce_scatter all_to_all send recv barrier"
+_NAMES = "broadcast all_reduce reduce all_gather reduce_scatter all_to_all barrier"
 _rows = {name: _C._row("_distributed_" + name) for name in _NAMES.split()}
 
 
@@ -361,16 +396,21 @@ def all_to_all_single(
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
     """Sends the tensor to rank dst; returns when it is received."""
-    _call("send", group, False, tensor, _peer(group, dst, group_dst, "dst"), tag=tag)
+    from ._messages import isend
+
+    if _is_member(group):
+        isend(tensor, dst, group, tag, group_dst).wait()
 
 
 def recv(tensor, src=None, group=None, tag=0, group_src=None):
-    """Receives into the tensor what rank src sends; returns src."""
+    """Receives into the tensor what rank src sends, or any rank; returns which."""
+    from ._messages import irecv
+
     if not _is_member(group):
         return -1
-    peer = _peer(group, src, group_src, "src")
-    _call("recv", group, False, tensor, peer, tag=tag)
-    return get_global_rank(group, peer)
+    work = irecv(tensor, src, group, tag, group_src)
+    work.wait()
+    return get_global_rank(group, work.source_rank())
 
 
 def barrier(group=None, async_op=False, device_ids=None):
@@ -383,18 +423,24 @@ all_gather_coalesced all_gather_object all_gather_single all_reduce_coalesced al
 broadcast_object_list gather gather_into_tensor gather_object gather_single get_debug_level
 get_node_local_rank monitored_barrier new_subgroups new_subgroups_by_enumeration recv_object_list
 reduce_scatter reduce_scatter_single scatter scatter_object_list send_object_list supports_complex
-""".split()  # of _exchange.py
+""".split()
+_OF = {
+    **dict.fromkeys(_OTHERS, "_exchange"),
+    **dict.fromkeys(("P2POp", "batch_isend_irecv", "irecv", "isend"), "_messages"),
+    **dict.fromkeys(("FileStore", "HashStore", "PrefixStore", "Store"), "_store"),
+}  # the file of each name
 
 
 def __dir__():
-    return sorted({*globals(), *_OTHERS})
+    return sorted({*globals(), *_OF})
 
 
 def __getattr__(name):
-    if name in _OTHERS:
-        from . import _exchange
+    if name in _OF:
+        from importlib import import_module
 
-        return globals().setdefault(name, getattr(_exchange, name))
+        module = import_module(f"{__package__}.{_OF[name]}")
+        return globals().setdefault(name, getattr(module, name))
     from ._absent import below
 
     module = below(__name__, name)
