@@ -12,7 +12,7 @@
  *   tag  chapter      lines
  *   [1]  nn             410  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          240  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       5216  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       5225  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           115  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          170  checkpoints; a training loop that reports to a callback
  *   [6]  parallel        68  training on several ranks: each computes the gradients of its part of
@@ -20,7 +20,7 @@
  *   [7]  cxx_nn         723  C++ only: modules that own themselves, and modules of your own by
  *                            inheritance
  *   [8]  cxx_optim      393  C++ only: optimizers, schedules, L-BFGS, a loss scaler, clipping
- *   [9]  overloads_nn  6175  C++: every module and optimizer as a class
+ *   [9]  overloads_nn  6185  C++: every module and optimizer as a class
  *   [10] cxx_data       483  C++ only: data sets, loaders as ranges, training
  *
  * The implementation follows the chapters; only the file that defines
@@ -3708,7 +3708,7 @@ typedef struct tn_nn_group_norm_forward_args {
  * distance from 1 to the next number of the dtype.
  *   schema  RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True,
  *           ScalarType? dtype=None, Device? device=None)
- *   shapes  input (*, normalized_shape) -> the same
+ *   shapes  x (*, normalized_shape) -> the same
  *   example tn_nn_rms_norm(TN_DIMS(64)) */
 typedef struct tn_nn_rms_norm_args {
     tn_maybe eps;
@@ -3731,10 +3731,19 @@ typedef struct tn_nn_rms_norm_self {
     tn_nn_rms_norm_args o;
     tn_tensor *weight;
 } tn_nn_rms_norm_self;
+
 typedef struct tn_nn_rms_norm_forward_args {
-    tn_tensor *input;
+    tn_module *module;
+    tn_tensor *x;
+    TNI_NAMED_OPTIONS
 } tn_nn_rms_norm_forward_args;
-#define tn_nn_rms_norm_forward(module, input) tn_forward(module, input)
+TN_API tn_tensor *tn_nn_rms_norm_forward_at(const char *file, int line,
+    const tn_nn_rms_norm_forward_args *args);
+TN_API tn_tensor *tnp_nn_rms_norm_forward(tn_module *module, tn_tensor *x);
+#ifndef __cplusplus
+#define tn_nn_rms_norm_forward(module_, ...) TNI_CALL(tn_nn_rms_norm_forward, .module = module_, \
+    .x = __VA_ARGS__)
+#endif
 
 /* --- borders around lines, images and volumes --- */
 
@@ -10573,6 +10582,12 @@ struct rms_norm_options {
 };
 }
 namespace nn {
+template <class K = as_objects> inline typename K::one rms_norm_forward(tn_module *module,
+    tensor_ref x, site at = site()) {
+    return K::call(tn_nn_rms_norm_forward_at, at, {module, x.value});
+}
+}
+namespace nn {
 namespace rows {
 template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
   public:
@@ -10594,6 +10609,9 @@ template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_s
         this->same(m, "rms_norm", at);
     }
     tensor weight() const { return this->part_at(&tn_nn_rms_norm_self::weight); }
+    typename K::one operator()(tensor_ref x, site at = site::here()) const {
+        return K::call(tn_nn_rms_norm_forward_at, at, {this->p_, x.value});
+    }
 };
 }
 typedef rows::rms_norm<detail::as_objects> rms_norm;
@@ -13439,6 +13457,7 @@ TNI_TN_END
     tn::nn::rows::cross_map_lrn2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_group_norm(...) tn::nn::rows::group_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_rms_norm(...) tn::nn::rows::rms_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rms_norm_forward(...) tn::nn::rms_norm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_constant_pad1d(...) \
     tn::nn::rows::constant_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad2d(...) \
@@ -14044,13 +14063,13 @@ TNI_TN_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* 2bf2ef287bbf is the hash of the chapters above: who includes this refers to a symbol of
+/* fbce47366a64 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_2bf2ef287bbf;
+TN_API const char tn_nn_layout_fbce47366a64;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_2bf2ef287bbf;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_fbce47366a64;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -14068,7 +14087,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_2bf2ef287bbf = 1;
+const char tn_nn_layout_fbce47366a64 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -19203,15 +19222,15 @@ static bool rms_norm_reset(tn_module *m) {
 }
 static bool rms_norm_forward(tn_mframe *f) {
     TN_FORWARD(rms_norm, s, a, f);
-    f->out[0] = tnp_rms_norm(a->input, s->o.normalized_shape, s->weight, s->o.eps);
+    f->out[0] = tnp_rms_norm(a->x, s->o.normalized_shape, s->weight, s->o.eps);
     return f->out[0] != NULL;
 }
 TN_MODULE(rms_norm,
           "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
-          TN_DOC(.shapes = "input (*, normalized_shape) -> the same",
+          TN_DOC(.shapes = "x (*, normalized_shape) -> the same",
                  .example = "tn_nn_rms_norm(TN_DIMS(64))"),
-          .parts = "weight(normalized_shape) if elementwise_affine",
-          .takes = "input(*, normalized_shape)",
+          .parts = "weight(normalized_shape) if elementwise_affine", .call = "(Tensor x) -> Tensor",
+          .takes = "x(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=", .reset = rms_norm_reset,
           .forward = rms_norm_forward, .sample = TNI_FOR_TESTS("[4]: (2,3,4) | [3,4] eps=0.1: (2,3,4)"))
 
@@ -27521,11 +27540,21 @@ static const tn_gen tni_make_rms_norm = {tni_params_nn_rms_norm, &tni_defaults_n
     tni_names_nn_rms_norm, NULL, 5, 0, 0, 0, sizeof(tn_nn_rms_norm_args), UINT16_MAX,
     TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
+static const tn_param tni_params_nn_rms_norm_forward[] = {
+    {"x", TN_T_TENSOR, 0, offsetof(tn_nn_rms_norm_forward_args, x), 0, -1, NULL},
+};
+static const tn_nn_rms_norm_forward_args tni_defaults_nn_rms_norm_forward = {NULL, NULL};
+static const char *const tni_names_nn_rms_norm_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_rms_norm = {tni_params_nn_rms_norm_forward,
+    &tni_defaults_nn_rms_norm_forward, tni_names_nn_rms_norm_forward, NULL, 1, 1, 1, 0,
+    sizeof(tn_nn_rms_norm_forward_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
 static const tn_mfield tni_fields_rms_norm[] = {
     {"weight", offsetof(tn_nn_rms_norm_self, weight)},
 };
 TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_rms_norm) = {"RMSNorm", &tni_make_rms_norm, NULL, tni_fields_rms_norm,
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rms_norm) = {"RMSNorm", &tni_make_rms_norm, &tni_call_rms_norm, tni_fields_rms_norm,
     NULL, 1, 0, offsetof(tn_nn_rms_norm_self, o)};
 TNI_PRIVATE_END
 
@@ -30435,6 +30464,16 @@ TN_API tn_module *tnp_nn_rms_norm(tn_ints normalized_shape, tn_maybe eps, bool e
     const tn_nn_rms_norm_args a = {eps, elementwise_affine, dtype, device, normalized_shape};
     return tn_nn_rms_norm_at(NULL, 0, &a);
 }
+TN_API tn_tensor *tn_nn_rms_norm_forward_at(const char *file, int line,
+    const tn_nn_rms_norm_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_rms_norm, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_rms_norm_forward(tn_module *module, tn_tensor *x) {
+    const tn_nn_rms_norm_forward_args a = {module, x};
+    return tn_nn_rms_norm_forward_at(NULL, 0, &a);
+}
 TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
     const tn_nn_constant_pad1d_args *args) {
     return tn_module_make(file, line, &tni_module_constant_pad1d, args);
@@ -31927,6 +31966,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_group_norm TNI_JOIN(TN_PREFIX, tnp_nn_group_norm)
 #define tn_nn_rms_norm_at TNI_JOIN(TN_PREFIX, tn_nn_rms_norm_at)
 #define tnp_nn_rms_norm TNI_JOIN(TN_PREFIX, tnp_nn_rms_norm)
+#define tn_nn_rms_norm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_rms_norm_forward_at)
+#define tnp_nn_rms_norm_forward TNI_JOIN(TN_PREFIX, tnp_nn_rms_norm_forward)
 #define tn_nn_constant_pad1d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad1d_at)
 #define tnp_nn_constant_pad1d TNI_JOIN(TN_PREFIX, tnp_nn_constant_pad1d)
 #define tn_nn_constant_pad2d_at TNI_JOIN(TN_PREFIX, tn_nn_constant_pad2d_at)
@@ -32115,7 +32156,7 @@ TNI_EXTERN_C_END
 #define tn_parallel_free TNI_JOIN(TN_PREFIX, tn_parallel_free)
 #define tn_parallel_set_sync TNI_JOIN(TN_PREFIX, tn_parallel_set_sync)
 #define tn_parallel_share_at TNI_JOIN(TN_PREFIX, tn_parallel_share_at)
-#define tn_nn_layout_2bf2ef287bbf TNI_JOIN(TN_PREFIX, tn_nn_layout_2bf2ef287bbf)
+#define tn_nn_layout_fbce47366a64 TNI_JOIN(TN_PREFIX, tn_nn_layout_fbce47366a64)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -32437,6 +32478,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_group_norm (*tni_at_tnp_nn_group_norm)
 #define tn_nn_rms_norm_at (*tni_at_tn_nn_rms_norm_at)
 #define tnp_nn_rms_norm (*tni_at_tnp_nn_rms_norm)
+#define tn_nn_rms_norm_forward_at (*tni_at_tn_nn_rms_norm_forward_at)
+#define tnp_nn_rms_norm_forward (*tni_at_tnp_nn_rms_norm_forward)
 #define tn_nn_constant_pad1d_at (*tni_at_tn_nn_constant_pad1d_at)
 #define tnp_nn_constant_pad1d (*tni_at_tnp_nn_constant_pad1d)
 #define tn_nn_constant_pad2d_at (*tni_at_tn_nn_constant_pad2d_at)
@@ -32948,6 +32991,8 @@ TNI_EXTERN_C_END
     X(tnp_nn_group_norm) \
     X(tn_nn_rms_norm_at) \
     X(tnp_nn_rms_norm) \
+    X(tn_nn_rms_norm_forward_at) \
+    X(tnp_nn_rms_norm_forward) \
     X(tn_nn_constant_pad1d_at) \
     X(tnp_nn_constant_pad1d) \
     X(tn_nn_constant_pad2d_at) \
@@ -33140,14 +33185,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"2bf2ef287bbf", at, 507};
+    static const tn_exports all = {"fbce47366a64", at, 509};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 507 || strcmp(e->layout, "2bf2ef287bbf") != 0) return false;
+    if (!e || e->n != 509 || strcmp(e->layout, "fbce47366a64") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

@@ -750,6 +750,7 @@ static const struct {
      false},
     {"self has shape *, but the result has ",
      "The output's shape doesn't match the broadcast shape.", false},
+    {"Linear*: input: expected (", "mat1 and mat2 shapes cannot be multiplied.", false},
     {": pooling of ", "pooling is not implemented for this dtype.", false},
     {"is larger than the padded input, ", "Output size is too small.", false},
     {"expected sizes of at least 1, except for N",
@@ -1759,7 +1760,10 @@ PY_PRIV bool py_to_float(PyObject *o, double *to) {
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     if (Py_TYPE(o) == py.dtype) {
         *to = ((py_dtype *)o)->dtype;
-        return true;
+        if (*to) return true;
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%R is a name alone: the smallest complex dtype is complex64", o);
+        return false;
     }
     /* Python's own classes stand for dtypes: float is float64, as in NumPy */
     if (o == (PyObject *)&PyFloat_Type) {
@@ -1814,12 +1818,18 @@ PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
 
 /* --- dtype ------------------------------------------------------------------------------------ */
 
+/* complex32 is a name alone: programs list it among dtypes, and every call refuses it. */
+static const char *py_dtype_text(PyObject *self) {
+    const tn_dtype d = ((py_dtype *)self)->dtype;
+    return d ? tn_dtype_name(d) : "complex32";
+}
 static PyObject *py_dtype_repr(PyObject *self) {
-    return PyUnicode_FromFormat("torch.%s", tn_dtype_name(((py_dtype *)self)->dtype));
+    return PyUnicode_FromFormat("torch.%s", py_dtype_text(self));
 }
 static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
+    const tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
-    return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
+    return PyLong_FromLong(d ? tn_dtype_bytes(d) : 4);
 }
 PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return tni_dtype_kind(d) == 'c'; }
 PY_PRIV bool py_dtype_is_float(tn_dtype d) { return tni_dtype_kind(d) == 'f'; }
@@ -1836,8 +1846,9 @@ static PyObject *py_dtype_floating(PyObject *self, void *unused) {
     return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
 }
 static PyObject *py_dtype_complex(PyObject *self, void *unused) {
+    const tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
-    return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
+    return PyBool_FromLong(!d || py_dtype_is_complex(d));
 }
 static PyObject *py_dtype_signed(PyObject *self, void *unused) {
     const char kind = tni_dtype_kind(((py_dtype *)self)->dtype);
@@ -1857,15 +1868,14 @@ PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument) {
 }
 static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return py_types_reduce("_dtype",
-                           PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)));
+    return py_types_reduce("_dtype", PyUnicode_FromString(py_dtype_text(self)));
 }
 /* _dtype(name): what pickles call. */
 static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
     (void)self;
-    if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
+    if (d != TN_NO_DTYPE || (text && !strcmp(text, "complex32"))) return Py_NewRef(py.dtypes[d]);
     return PyErr_Occurred() ? NULL
                             : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
 }
@@ -1873,7 +1883,7 @@ static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
 static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
-    if (py_dtype_is_complex(d)) return Py_NewRef(self);
+    if (!d || py_dtype_is_complex(d)) return Py_NewRef(self);
     if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
     return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
 }
@@ -1881,6 +1891,7 @@ static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
 static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
+    if (!d) d = TN_F16;
     return Py_NewRef(py.dtypes[d == TN_C64 ? TN_F32 : d == TN_C128 ? TN_F64 : d]);
 }
 static PyGetSetDef py_dtype_attributes[] = {
@@ -1903,18 +1914,17 @@ static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
 
 static int py_dtype_begin(PyObject *module) {
 #define PY_DTYPE_ALIAS(NAME, text, bytes, kind, alias, ...) #alias,
-    static const char *const aliases[] = {"", TN_DTYPES(PY_DTYPE_ALIAS)};
+    static const char *const aliases[] = {"chalf", TN_DTYPES(PY_DTYPE_ALIAS)};
 #undef PY_DTYPE_ALIAS
     py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
     if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
-    for (int d = 1; d < TN_DTYPE_COUNT; d++) {
-        const char *name = tn_dtype_name((tn_dtype)d);
+    for (int d = 0; d < TN_DTYPE_COUNT; d++) {
         /* one object for each dtype and for good: they are compared by identity */
         PyObject *o = PyType_GenericAlloc(py.dtype, 0);
         if (!o) return -1;
         ((py_dtype *)o)->dtype = (tn_dtype)d;
         py.dtypes[d] = o;
-        if (PyModule_AddObjectRef(module, name, o)) return -1;
+        if (PyModule_AddObjectRef(module, py_dtype_text(o), o)) return -1;
         if (*aliases[d] && PyModule_AddObjectRef(module, aliases[d], o)) return -1;
     }
     return 0;
@@ -8213,6 +8223,7 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
     static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
     PyObject *from, *dtype = NULL;
     long long count = -1, offset = 0;
+    tn_dtype of;
     int grad = 0;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
@@ -8221,13 +8232,14 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
     if (!dtype)
         return PyErr_Format(PyExc_TypeError,
                             "frombuffer() missing 1 required positional arguments: \"dtype\"");
+    if (!py_to_dtype(dtype, &of)) return NULL;
     if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
     /* PyBUF_SIMPLE: contiguous bytes; who has none raises */
     if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
-    tn_tensor *t = py_buffer_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    tn_tensor *t = py_buffer_over(v, of, count, offset);
     /* not taken: released here */
     if (!t) {
         PyBuffer_Release(v);
@@ -8561,8 +8573,9 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
                                      &dtype, &device, &m->requires_grad, &pinned))
         return false;
     if (dtype != Py_None && !py_to_dtype(dtype, &m->dtype)) {
-        PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
-                     Py_TYPE(dtype));
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
+                         Py_TYPE(dtype));
         return false;
     }
     if (device != Py_None && !py_to_device(device, &m->device)) {
@@ -11025,7 +11038,8 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     tn_dtype dtype;
     (void)self;
     if (!PyArg_ParseTuple(args, "OOLL", &o, &dtype_of, &from, &numel)) return NULL;
-    if (!py_to_dtype(dtype_of, &dtype)) return PyErr_Format(PyExc_TypeError, "no dtype");
+    if (!py_to_dtype(dtype_of, &dtype))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "no dtype");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return py_give(v), NULL;
@@ -15886,7 +15900,9 @@ static PyObject *py_about_promote(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!:promote_types", py.dtype, &a, py.dtype, &b)) return NULL;
-    tn_dtype d = tn_promote(((py_dtype *)a)->dtype, ((py_dtype *)b)->dtype);
+    tn_dtype one, other;
+    if (!py_to_dtype(a, &one) || !py_to_dtype(b, &other)) return NULL;
+    tn_dtype d = tn_promote(one, other);
     return d ? Py_NewRef(py.dtypes[d])
              : PyErr_Format(PyExc_RuntimeError, "%R and %R have no common dtype", a, b);
 }

@@ -24,9 +24,9 @@ _LAZY = (
     "__config__", "_dynamo", "_utils", "accelerator", "amp", "ao", "array_api", "autograd",
     "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "formats",
     "func", "functional", "futures", "fx", "hub", "jit", "legacy", "library", "linalg", "masked",
-    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "random",
-    "return_types", "safetensors", "serialization", "signal", "sparse", "special", "storage",
-    "testing", "torch_version", "types", "utils", "version",
+    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom",
+    "random", "return_types", "safetensors", "serialization", "signal", "sparse", "special",
+    "storage", "testing", "torch_version", "types", "utils", "version",
 )  # fmt: skip
 _LAZY_NAMES = {
     "Future": "futures",

@@ -18,7 +18,7 @@ LEFT_OUT = (
      r"Stream$|Event$|AcceleratorError|prepare_multiprocessing\w*|get_file_path|init_num_threads|"
      r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|"
      r"get_device_module|LiteScript\w*|__torch_dispatch__|"
-     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|classes|package|torch_version|quasirandom|foreach|has_\w+",
+     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|classes|package|torch_version|foreach|has_\w+",
      "it belongs to how torch is built inside"),
     (r"ao|per_(channel|tensor)_\w+|quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
      r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
@@ -38,7 +38,7 @@ LEFT_OUT = (
     (r"QU?Int\w*Storage$|Storage$|const_data_ptr|"
      r"is_shared|share_memory_|resize(_as)?$|module_load|map2?_$|swap_tensors",
      "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
-    (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
+    (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|bcomplex32|chalf|"
      r"legacy_contiguous_format", "there is no such dtype here"),
     (r"cholesky$|qr$|eig$|lstsq$|solve$|symeig$|matrix_rank$|reinforce|volatile|__i?div__|"
      r"__long__|__nonzero__|is_distributed|__weakref__|__setstate__|name$|"

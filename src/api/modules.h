@@ -3011,7 +3011,7 @@ typedef struct tn_nn_group_norm_forward_args {
  * distance from 1 to the next number of the dtype.
  *   schema  RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True,
  *           ScalarType? dtype=None, Device? device=None)
- *   shapes  input (*, normalized_shape) -> the same
+ *   shapes  x (*, normalized_shape) -> the same
  *   example tn_nn_rms_norm(TN_DIMS(64)) */
 typedef struct tn_nn_rms_norm_args {
     tn_maybe eps;
@@ -3034,10 +3034,19 @@ typedef struct tn_nn_rms_norm_self {
     tn_nn_rms_norm_args o;
     tn_tensor *weight;
 } tn_nn_rms_norm_self;
+
 typedef struct tn_nn_rms_norm_forward_args {
-    tn_tensor *input;
+    tn_module *module;
+    tn_tensor *x;
+    TNI_NAMED_OPTIONS
 } tn_nn_rms_norm_forward_args;
-#define tn_nn_rms_norm_forward(module, input) tn_forward(module, input)
+TN_API tn_tensor *tn_nn_rms_norm_forward_at(const char *file, int line,
+    const tn_nn_rms_norm_forward_args *args);
+TN_API tn_tensor *tnp_nn_rms_norm_forward(tn_module *module, tn_tensor *x);
+#ifndef __cplusplus
+#define tn_nn_rms_norm_forward(module_, ...) TNI_CALL(tn_nn_rms_norm_forward, .module = module_, \
+    .x = __VA_ARGS__)
+#endif
 
 /* --- borders around lines, images and volumes --- */
 

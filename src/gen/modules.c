@@ -2724,11 +2724,21 @@ static const tn_gen tni_make_rms_norm = {tni_params_nn_rms_norm, &tni_defaults_n
     tni_names_nn_rms_norm, NULL, 5, 0, 0, 0, sizeof(tn_nn_rms_norm_args), UINT16_MAX,
     TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
+static const tn_param tni_params_nn_rms_norm_forward[] = {
+    {"x", TN_T_TENSOR, 0, offsetof(tn_nn_rms_norm_forward_args, x), 0, -1, NULL},
+};
+static const tn_nn_rms_norm_forward_args tni_defaults_nn_rms_norm_forward = {NULL, NULL};
+static const char *const tni_names_nn_rms_norm_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_rms_norm = {tni_params_nn_rms_norm_forward,
+    &tni_defaults_nn_rms_norm_forward, tni_names_nn_rms_norm_forward, NULL, 1, 1, 1, 0,
+    sizeof(tn_nn_rms_norm_forward_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
 static const tn_mfield tni_fields_rms_norm[] = {
     {"weight", offsetof(tn_nn_rms_norm_self, weight)},
 };
 TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_mgen, tni_mgen_rms_norm) = {"RMSNorm", &tni_make_rms_norm, NULL, tni_fields_rms_norm,
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_rms_norm) = {"RMSNorm", &tni_make_rms_norm, &tni_call_rms_norm, tni_fields_rms_norm,
     NULL, 1, 0, offsetof(tn_nn_rms_norm_self, o)};
 TNI_PRIVATE_END
 
@@ -5637,6 +5647,16 @@ TN_API tn_module *tnp_nn_rms_norm(tn_ints normalized_shape, tn_maybe eps, bool e
     tn_dtype dtype, tn_device_id device) {
     const tn_nn_rms_norm_args a = {eps, elementwise_affine, dtype, device, normalized_shape};
     return tn_nn_rms_norm_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_rms_norm_forward_at(const char *file, int line,
+    const tn_nn_rms_norm_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_rms_norm, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_rms_norm_forward(tn_module *module, tn_tensor *x) {
+    const tn_nn_rms_norm_forward_args a = {module, x};
+    return tn_nn_rms_norm_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_constant_pad1d_at(const char *file, int line,
     const tn_nn_constant_pad1d_args *args) {

@@ -345,16 +345,16 @@ static bool rms_norm_reset(tn_module *m) {
 }
 static bool rms_norm_forward(tn_mframe *f) {
     TN_FORWARD(rms_norm, s, a, f);
-    f->out[0] = tnp_rms_norm(a->input, s->o.normalized_shape, s->weight, s->o.eps);
+    f->out[0] = tnp_rms_norm(a->x, s->o.normalized_shape, s->weight, s->o.eps);
     return f->out[0] != NULL;
 }
 /* Divides each sample by the root of its mean square over its last dimensions. eps None: the
  * distance from 1 to the next number of the dtype. */
 TN_MODULE(rms_norm,
           "RMSNorm(int[] normalized_shape, float? eps=None, bool elementwise_affine=True)",
-          TN_DOC(.shapes = "input (*, normalized_shape) -> the same",
+          TN_DOC(.shapes = "x (*, normalized_shape) -> the same",
                  .example = "tn_nn_rms_norm(TN_DIMS(64))"),
-          .parts = "weight(normalized_shape) if elementwise_affine",
-          .takes = "input(*, normalized_shape)",
+          .parts = "weight(normalized_shape) if elementwise_affine", .call = "(Tensor x) -> Tensor",
+          .takes = "x(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=", .reset = rms_norm_reset,
           .forward = rms_norm_forward, .sample = "[4]: (2,3,4) | [3,4] eps=0.1: (2,3,4)")

@@ -270,6 +270,7 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
     static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
     PyObject *from, *dtype = NULL;
     long long count = -1, offset = 0;
+    tn_dtype of;
     int grad = 0;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
@@ -278,13 +279,14 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
     if (!dtype)
         return PyErr_Format(PyExc_TypeError,
                             "frombuffer() missing 1 required positional arguments: \"dtype\"");
+    if (!py_to_dtype(dtype, &of)) return NULL;
     if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
     /* PyBUF_SIMPLE: contiguous bytes; who has none raises */
     if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
-    tn_tensor *t = py_buffer_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    tn_tensor *t = py_buffer_over(v, of, count, offset);
     /* not taken: released here */
     if (!t) {
         PyBuffer_Release(v);

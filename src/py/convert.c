@@ -297,7 +297,9 @@ static PyObject *py_about_promote(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!:promote_types", py.dtype, &a, py.dtype, &b)) return NULL;
-    tn_dtype d = tn_promote(((py_dtype *)a)->dtype, ((py_dtype *)b)->dtype);
+    tn_dtype one, other;
+    if (!py_to_dtype(a, &one) || !py_to_dtype(b, &other)) return NULL;
+    tn_dtype d = tn_promote(one, other);
     return d ? Py_NewRef(py.dtypes[d])
              : PyErr_Format(PyExc_RuntimeError, "%R and %R have no common dtype", a, b);
 }

@@ -23,8 +23,9 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
                                      &dtype, &device, &m->requires_grad, &pinned))
         return false;
     if (dtype != Py_None && !py_to_dtype(dtype, &m->dtype)) {
-        PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
-                     Py_TYPE(dtype));
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
+                         Py_TYPE(dtype));
         return false;
     }
     if (device != Py_None && !py_to_device(device, &m->device)) {

@@ -37,7 +37,8 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     tn_dtype dtype;
     (void)self;
     if (!PyArg_ParseTuple(args, "OOLL", &o, &dtype_of, &from, &numel)) return NULL;
-    if (!py_to_dtype(dtype_of, &dtype)) return PyErr_Format(PyExc_TypeError, "no dtype");
+    if (!py_to_dtype(dtype_of, &dtype))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "no dtype");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return py_give(v), NULL;

@@ -3,12 +3,18 @@
 
 /* --- dtype ------------------------------------------------------------------------------------ */
 
+/* complex32 is a name alone: programs list it among dtypes, and every call refuses it. */
+static const char *py_dtype_text(PyObject *self) {
+    const tn_dtype d = ((py_dtype *)self)->dtype;
+    return d ? tn_dtype_name(d) : "complex32";
+}
 static PyObject *py_dtype_repr(PyObject *self) {
-    return PyUnicode_FromFormat("torch.%s", tn_dtype_name(((py_dtype *)self)->dtype));
+    return PyUnicode_FromFormat("torch.%s", py_dtype_text(self));
 }
 static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
+    const tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
-    return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
+    return PyLong_FromLong(d ? tn_dtype_bytes(d) : 4);
 }
 PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return tni_dtype_kind(d) == 'c'; }
 PY_PRIV bool py_dtype_is_float(tn_dtype d) { return tni_dtype_kind(d) == 'f'; }
@@ -25,8 +31,9 @@ static PyObject *py_dtype_floating(PyObject *self, void *unused) {
     return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
 }
 static PyObject *py_dtype_complex(PyObject *self, void *unused) {
+    const tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
-    return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
+    return PyBool_FromLong(!d || py_dtype_is_complex(d));
 }
 static PyObject *py_dtype_signed(PyObject *self, void *unused) {
     const char kind = tni_dtype_kind(((py_dtype *)self)->dtype);
@@ -46,15 +53,14 @@ PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument) {
 }
 static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return py_types_reduce("_dtype",
-                           PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)));
+    return py_types_reduce("_dtype", PyUnicode_FromString(py_dtype_text(self)));
 }
 /* _dtype(name): what pickles call. */
 static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
     (void)self;
-    if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
+    if (d != TN_NO_DTYPE || (text && !strcmp(text, "complex32"))) return Py_NewRef(py.dtypes[d]);
     return PyErr_Occurred() ? NULL
                             : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
 }
@@ -62,7 +68,7 @@ static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
 static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
-    if (py_dtype_is_complex(d)) return Py_NewRef(self);
+    if (!d || py_dtype_is_complex(d)) return Py_NewRef(self);
     if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
     return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
 }
@@ -70,6 +76,7 @@ static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
 static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
+    if (!d) d = TN_F16;
     return Py_NewRef(py.dtypes[d == TN_C64 ? TN_F32 : d == TN_C128 ? TN_F64 : d]);
 }
 static PyGetSetDef py_dtype_attributes[] = {
@@ -92,18 +99,17 @@ static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
 
 static int py_dtype_begin(PyObject *module) {
 #define PY_DTYPE_ALIAS(NAME, text, bytes, kind, alias, ...) #alias,
-    static const char *const aliases[] = {"", TN_DTYPES(PY_DTYPE_ALIAS)};
+    static const char *const aliases[] = {"chalf", TN_DTYPES(PY_DTYPE_ALIAS)};
 #undef PY_DTYPE_ALIAS
     py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
     if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
-    for (int d = 1; d < TN_DTYPE_COUNT; d++) {
-        const char *name = tn_dtype_name((tn_dtype)d);
+    for (int d = 0; d < TN_DTYPE_COUNT; d++) {
         /* one object for each dtype and for good: they are compared by identity */
         PyObject *o = PyType_GenericAlloc(py.dtype, 0);
         if (!o) return -1;
         ((py_dtype *)o)->dtype = (tn_dtype)d;
         py.dtypes[d] = o;
-        if (PyModule_AddObjectRef(module, name, o)) return -1;
+        if (PyModule_AddObjectRef(module, py_dtype_text(o), o)) return -1;
         if (*aliases[d] && PyModule_AddObjectRef(module, aliases[d], o)) return -1;
     }
     return 0;

@@ -136,7 +136,10 @@ PY_PRIV bool py_to_float(PyObject *o, double *to) {
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     if (Py_TYPE(o) == py.dtype) {
         *to = ((py_dtype *)o)->dtype;
-        return true;
+        if (*to) return true;
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%R is a name alone: the smallest complex dtype is complex64", o);
+        return false;
     }
     /* Python's own classes stand for dtypes: float is float64, as in NumPy */
     if (o == (PyObject *)&PyFloat_Type) {

@@ -552,9 +552,21 @@ class Wishart(ExponentialFamily):
         return self.df.view(self._batch_shape + (1, 1)) * (v.pow(2) + outer)
 
     def rsample(self, sample_shape=(), max_try_correction=None):
+        """Samples that rounding made singular are drawn again, up to max_try_correction times."""
+        sample_shape = torch.Size(sample_shape)
+        sample = self._bartlett(sample_shape)
+        for k in range(10 if max_try_correction is None else max_try_correction):
+            singular = self.support.check(sample).logical_not()
+            if not singular.any():
+                break
+            if k == 0:
+                warnings.warn("Singular sample detected.", stacklevel=2)
+            sample = torch.where(singular[..., None, None], self._bartlett(sample_shape), sample)
+        return sample
+
+    def _bartlett(self, sample_shape):
         """By Bartlett's decomposition: a triangle of normal numbers with roots of chi-squared ones
         on its diagonal."""
-        sample_shape = torch.Size(sample_shape)
         n = self._event_shape[-1]
         diagonal = self._dist_chi2.rsample(sample_shape).sqrt()
         noise = torch.diag_embed(diagonal)

@@ -596,3 +596,20 @@ def test_new_tensors_are_refused_in_torchs_words():
     assert torch.cat([torch.empty(0), torch.empty(0)], dim=1).shape == (0,)
     with pytest.raises(IndexError):
         torch.cat([torch.empty(0), torch.empty(2)], dim=1)
+
+
+def test_complex32_is_a_name_that_calls_refuse():
+    half = torch.complex32
+    assert isinstance(half, torch.dtype) and half is torch.chalf and str(half) == "torch.complex32"
+    assert half.is_complex and not half.is_floating_point and half.itemsize == 4
+    assert half.to_real() is torch.float16 and half.to_complex() is half
+    assert pickle.loads(pickle.dumps(half)) is half and len({half, torch.complex64, None}) == 3
+    x = torch.ones(2)
+    for call in (
+        lambda: torch.zeros(2, dtype=half), lambda: torch.tensor([1j], dtype=half),
+        lambda: x.to(half), lambda: x.type(half), lambda: x.view(half), lambda: x.sum(dtype=half),
+        lambda: torch.promote_types(half, torch.float32), lambda: torch.nn.Linear(1, 1, dtype=half),
+        lambda: torch.frombuffer(b"abcd", dtype=half), lambda: torch.empty_like(x, dtype=half),
+    ):  # fmt: skip
+        with pytest.raises(NotImplementedError, match="the smallest complex dtype is complex64"):
+            call()

@@ -240,3 +240,18 @@ def test_binomial_of_logits_0_has_the_slope_of_both_sides():
     x = torch.tensor(0.0, requires_grad=True)
     D.Binomial(1.0, logits=x).log_prob(torch.tensor(0.0)).backward()
     assert x.grad.item() == -0.5
+
+
+def test_singular_samples_of_wishart_are_drawn_again(monkeypatch):
+    d = D.Wishart(torch.tensor([5.0, 4.0]), torch.eye(3))
+    good, singular = d.rsample((4,)), torch.zeros(4, 2, 3, 3)
+    draws = [torch.where(torch.arange(2)[:, None, None] == 1, good, singular), singular, good]
+    given = []
+    monkeypatch.setattr(d, "_bartlett", lambda shape: given.append(shape) or draws[len(given) - 1])
+    with pytest.warns(UserWarning, match="Singular sample"):
+        assert torch.equal(d.rsample((4,)), good) and len(given) == 3
+    given.clear()
+    with pytest.warns(UserWarning, match="Singular sample"):
+        assert d.rsample((4,), max_try_correction=1)[:, 0].eq(0).all() and len(given) == 2
+    given.clear()
+    assert d.rsample((4,), 0)[:, 0].eq(0).all() and len(given) == 1

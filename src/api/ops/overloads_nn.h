@@ -3191,6 +3191,12 @@ struct rms_norm_options {
 };
 }
 namespace nn {
+template <class K = as_objects> inline typename K::one rms_norm_forward(tn_module *module,
+    tensor_ref x, site at = site()) {
+    return K::call(tn_nn_rms_norm_forward_at, at, {module, x.value});
+}
+}
+namespace nn {
 namespace rows {
 template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_self> {
   public:
@@ -3212,6 +3218,9 @@ template <class K> class rms_norm : public detail::module_of<K, tn_nn_rms_norm_s
         this->same(m, "rms_norm", at);
     }
     tensor weight() const { return this->part_at(&tn_nn_rms_norm_self::weight); }
+    typename K::one operator()(tensor_ref x, site at = site::here()) const {
+        return K::call(tn_nn_rms_norm_forward_at, at, {this->p_, x.value});
+    }
 };
 }
 typedef rows::rms_norm<detail::as_objects> rms_norm;
@@ -6057,6 +6066,7 @@ TNI_TN_END
     tn::nn::rows::cross_map_lrn2d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_group_norm(...) tn::nn::rows::group_norm<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_rms_norm(...) tn::nn::rows::rms_norm<tn::detail::as_c>(__VA_ARGS__).give()
+#define tn_nn_rms_norm_forward(...) tn::nn::rms_norm_forward<tn::detail::as_c>(__VA_ARGS__)
 #define tn_nn_constant_pad1d(...) \
     tn::nn::rows::constant_pad1d<tn::detail::as_c>(__VA_ARGS__).give()
 #define tn_nn_constant_pad2d(...) \
