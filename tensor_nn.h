@@ -20585,14 +20585,16 @@ static const tn_param *optim_rate_option(const tn_optimizer *o) {
     return tn_param_named(o->row->gen, "lr", SIZE_MAX);
 }
 TN_PRIV bool tni_rates_down(const tn_optimizer *o) {
-    for (int g = 0; g < o->ngroups && tn_ok(); g++) {
+    const int groups = TNI_IF(capturable, o->ngroups, 0);
+    for (int g = 0; g < groups && tn_ok(); g++) {
         const tn_tensor *rate = o->group[g].rate;
         if (rate) tni_option_put(optim_rate_option(o), o->group[g].options, tn_item(rate));
     }
     return tn_ok();
 }
 TN_PRIV bool tni_rates_up(const tn_optimizer *o) {
-    for (int g = 0; g < o->ngroups && tn_ok(); g++) {
+    const int groups = TNI_IF(capturable, o->ngroups, 0);
+    for (int g = 0; g < groups && tn_ok(); g++) {
         double lr;
         if (o->group[g].rate && tni_option_take(optim_rate_option(o), o->group[g].options, &lr))
             tnp_fill_(o->group[g].rate, tn_float(lr));
