@@ -12686,7 +12686,6 @@ TNC_FN tnc_moments tnc_moments_of(double mean, double one, double two, double n)
 }
 TNC_FN tnc_moments tnc_moments_join(tnc_moments a, double na, tnc_moments b, double nb) {
     const double d = b.mean - a.mean, n = na + nb;
-    if (nb <= 0) return a;
     a.m2 = fma(d * d, na * (nb / n), a.m2 + b.m2);
     a.mean = fma(d, nb / n, a.mean);
     return a;

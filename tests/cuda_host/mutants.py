@@ -5,18 +5,18 @@ index, a leading dimension that is one too large. In functions of the host, too:
 of columns (m, n), a matrix that is transposed and is not. The kinds take turns, and of a kind's
 files the one that had the fewest faults; the seed draws the rest.
 
-All are in one program, in which EMU_FAULT=k says which: a function with faults has its body
-several times. A fault of a header is compiled in one file that includes it, then in others if that
-one does not run it. Each is run by what launches kernels of its file: rows, in either of two orders
-of threads and streams and on larger samples (larger.h), then programs. `files` of the folder
-build/cuda_host/mutants says which those are, with their seconds; it is made anew when the program
-is newer. They must pass without a fault first, which also tells what comes to a fault's function:
-the others are left out. What passes all of them is run with the file and memory.cu under ASan, for
-places that are read without effect. A fault is caught if a run fails; if it takes more than 8 times
-the processor's time of the run without it, it hangs, which is caught too, but said; a run that ends
-for other reasons catches nothing. Not counted are faults that do not compile, compile to the same
-code, or stand in equivalent.txt with the reason why nothing can notice them; each of its entries
-holds for one fault (N = 0: only looks whether it does).
+All are in one program, in which EMU_FAULT=k says which: a function with faults has its body several
+times. A fault of a header is compiled in one file that includes it, then in those that most rows
+launch if that one does not run it. Each is run by what launches kernels of its file: rows, in
+either of two orders of threads and streams and on larger samples (larger.h), then programs. `files`
+of the folder build/cuda_host/mutants says which those are, with their seconds; it is made anew when
+the program is newer. They must pass without a fault first, which also tells what comes to a fault's
+function: the others are left out. What passes all of them is run with the file and memory.cu under
+ASan, for places that are read without effect. A fault is caught if a run fails; if it takes more
+than 8 times the processor's time of the run without it, it hangs, which is caught too, but said; a
+run that ends for other reasons catches nothing. Not counted are faults that do not compile, compile
+to the same code, or stand in equivalent.txt with the reason why nothing can notice them; each of
+its entries holds for one fault (N = 0: only looks whether it does).
 
 Prints each fault and "N passed, M failed": it fails if fewer than nine of ten are caught. What it
 needs is built (make build/cuda_host/rows). CXX: the compiler; TN_MUTANTS_SECONDS: for rows beside
@@ -570,7 +570,8 @@ def some(draw, n, by_file, chance):
         if among and not any(e.has(one) for e in excluded):
             number += 1
             one.number = number
-            by_user.setdefault(chance.choice(among), []).append(one)
+            often = max(among, key=lambda u: len(by_file.get(u, [])))
+            by_user.setdefault(often if one.not_in else chance.choice(among), []).append(one)
             n -= 1
     return by_user
 
