@@ -187,6 +187,21 @@ static bool engine_call_hooks(tni_engine *e, tni_node *n, tn_gradient *g) {
     return true;
 }
 
+/* Whether an edge, or NULL, leads to a wanted input. */
+static bool engine_leads(tni_engine *e, void *edge) {
+    if (!edge) return false;
+    return tni_edge_is_leaf(edge) ? tni_entry_find(e, tni_edge_leaf(edge), 0, false) != NULL
+                                  : ((tni_node *)edge)->useful;
+}
+
+/* With wanted inputs a row is asked for what leads to one alone; a hook or a custom function may
+ * look at the others. */
+static void engine_narrow(tni_engine *e, const tni_node *n, tni_gradient_room *room) {
+    if (n->function || n->watch) return;
+    for (int i = 0; i < n->nin; i++)
+        room->want[i] = room->want[i] && engine_leads(e, n->slot[i].edge);
+}
+
 static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
     /* The fused gradient cannot be differentiated again, so a graph of gradients takes
      * the plain one. */
@@ -216,7 +231,9 @@ static bool engine_step(tni_engine *e) {
     ok = ok && (!(n->watch || e->wanted) || engine_watch(e, n)) &&
          (!n->watch || engine_call_hooks(e, n, NULL));
     if (ok) {
-        ok = tni_gradient_open(b, n, &g, &room, e->create) && engine_gradients(e, n, &g);
+        ok = tni_gradient_open(b, n, &g, &room, e->create);
+        if (ok && e->wanted) engine_narrow(e, n, &room);
+        ok = ok && engine_gradients(e, n, &g);
         /* The first error of a backward names the row and its forward call, once. */
         if (!ok && !b->error_forward) {
             b->error_forward = true;
@@ -302,13 +319,8 @@ static bool engine_reach(tni_engine *e, engine_nodes *l, tni_node *n) {
 static bool engine_is_useful(tni_engine *e, const tni_node *n) {
     for (uint32_t k = 0; k < n->nout; k++)
         if (tni_entry_find(e, (void *)(uintptr_t)n, k, false)) return true;
-    for (int i = 0; i < n->nin; i++) {
-        void *edge = n->slot[i].edge;
-        if (!edge) continue;
-        if (tni_edge_is_leaf(edge) ? tni_entry_find(e, tni_edge_leaf(edge), 0, false) != NULL
-                                   : ((tni_node *)edge)->useful)
-            return true;
-    }
+    for (int i = 0; i < n->nin; i++)
+        if (engine_leads(e, n->slot[i].edge)) return true;
     return false;
 }
 

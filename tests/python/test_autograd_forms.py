@@ -286,3 +286,41 @@ def test_what_is_saved_is_made_by_calls_alone():
         torch.autograd.SavedTensor()
     x = torch.ones(2, requires_grad=True)
     assert isinstance((x * x).grad_fn._raw_saved_self, torch.autograd.SavedTensor)
+
+
+def test_rows_are_asked_for_wanted_gradients_alone():
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = torch.special.gammainc(a * 2, x)  # which has no gradient for its first argument
+    for wanted in x, y:
+        torch.autograd.grad(y.sum(), wanted, retain_graph=True)
+    y.sum().backward(inputs=[x], retain_graph=True)
+    wanted = torch.exp(-x) * x ** (2 * a - 1) / torch.exp(torch.lgamma(2 * a))
+    torch.testing.assert_close(x.grad, wanted.detach())
+    (d,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(d.sum(), x, retain_graph=True)
+    torch.testing.assert_close(second, (d * ((2 * a - 1) / x - 1)).detach())
+    for inputs in ([a], [a, x]):
+        with pytest.raises(NotImplementedError, match="igamma: input"):
+            torch.autograd.grad(y.sum(), inputs, retain_graph=True)
+
+
+def test_hooks_and_functions_see_gradients_that_are_not_wanted():
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            asked.append(ctx.needs_input_grad)
+            return g * b, g * a
+
+    asked, seen = [], []
+    a, b = (torch.tensor(x, requires_grad=True) for x in (2.0, 3.0))
+    y = a * b
+    y.grad_fn.register_hook(lambda given, got: seen.append(given))
+    assert torch.autograd.grad(y, a)[0] == 3 and [x.item() for x in seen[0]] == [3, 2]
+    assert torch.autograd.grad(Product.apply(a, b), b)[0] == 2 and asked == [(True, True)]
