@@ -223,7 +223,7 @@ $(BUILD)/gpu/libtensor_cuda.so: tensor.h tensor_cuda.cu.h
 $(BUILD)/gpu/fashion: examples/fashion/*.c examples/fashion/*.h tensor.h tensor_nn.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu99 -O2 -DTN_EXPORT -I. examples/fashion/*.c -o $@ -lm -pthread -ldl
-$(BUILD)/gpu/site/tensorh: tensor_py.c tensor.h tensor_nn.h
+$(BUILD)/gpu/site/tensorh: tensor_py.c tensor.h tensor_nn.h $(shell find tensorh -name "*.py")
 	$(PYTHON) -m pip install -q --no-deps --no-index --no-build-isolation --upgrade --target $(@D) .
 	@touch $@
 .PHONY: gpu

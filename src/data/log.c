@@ -318,7 +318,10 @@ static bool log_begin(tn_train_log *l, int64_t epoch) {
     tni_buffer_free(&l->epochs);
     l->first = epoch;
     if (!epoch || !l->a.csv) return true;
-    return tn_file_exists_at(NULL, 0, l->a.csv, &exists) && (!exists || log_read(l, epoch));
+    if (tn_file_exists_at(NULL, 0, l->a.csv, &exists) && (!exists || log_read(l, epoch)))
+        return true;
+    tni_buffer_free(&l->epochs); /* lines before the wrong one */
+    return false;
 }
 static bool log_epoch_end(tn_train_log *l, const tn_progress *p) {
     const log_epoch e = {{p->loss, p->test_loss, p->accuracy, p->test_accuracy, p->lr, p->seconds}};

@@ -149,6 +149,7 @@ static void optimizers_say_their_line(void) {
     FAILS(tn_optimizer_set(o, 0, "nesterov", 0.5));
     FAILS(tn_optimizer_set(NULL, 0, "lr", 1));
     FAILS(tn_optimizer_get(o, 3, "lr"));
+    FAILS(tn_optimizer_set_rate(o, 3, NULL));
     FAILS(tn_optimizer_step(NULL));
     FAILS(tn_optimizer_state_dict(NULL));
     FAILS(tn_optimizer_load(o, NULL, 2));

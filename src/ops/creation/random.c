@@ -13,23 +13,26 @@
 #include "../../call/rowform.h"
 #include "../shape/copy.h"
 
-/* Whether numbers of these kinds are drawn in a dtype. */
-static bool random_takes(tn_frame *f, int dtype, int kinds) {
+/* Whether numbers of these kinds are drawn in a dtype; out: it is that of the given tensor. */
+static bool random_takes(tn_frame *f, int dtype, int kinds, bool out) {
     const tni_dtype_info *info = tni_dtype(dtype);
+    const char *of = out ? "out: " : "";
     const bool wide = tni_is_complex(dtype);
     if (kinds == TNI_RANDOM_WHOLE && tni_is_int(dtype)) return true;
     if (kinds >= TNI_RANDOM_FLOATS && (!info->computes || !(tni_is_float(dtype) || wide)))
-        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", info->text);
+        return tn_fail(f, TN_TYPE, "%sexpected a floating dtype, got %s", of, info->text);
     if (!info->computes || (wide && kinds != TNI_RANDOM_COMPLEX))
-        return tn_fail(f, TN_TYPE, "random numbers of dtype %s are not supported", info->text);
+        return tn_fail(f, TN_TYPE, "%srandom numbers of dtype %s are not supported", of,
+                       info->text);
     return true;
 }
 
 TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
                             int kinds) {
-    if (!dtype && f->ngiven) dtype = (tn_dtype)f->given[0]->dtype;
+    const bool out = !dtype && f->ngiven;
+    if (out) dtype = (tn_dtype)f->given[0]->dtype;
     if (!dtype) dtype = tni_tensors(f->block->context)->default_dtype;
-    if (!random_takes(f, (int)dtype, kinds)) return false;
+    if (!random_takes(f, (int)dtype, kinds, out)) return false;
     /* 0: the CPU, where a call without tensors begins */
     if (device == TN_NO_DEVICE) device = tni_state(f->block)->device;
     return tni_sizes_given(f, size, "size") && (!device || tni_frame_place(f, device)) &&
@@ -40,7 +43,7 @@ TN_PRIV bool tni_random_self(tn_frame *f, int kinds) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     /* Draws are floating numbers, or integers that the dtype can compute with. */
-    if (!random_takes(f, self->dtype, kinds)) return false;
+    if (!random_takes(f, self->dtype, kinds, false)) return false;
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
