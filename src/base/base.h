@@ -457,6 +457,16 @@ enum {
     TNI_ISA_WASM128,
     TNI_ISA_COUNT
 };
+/* Tables of kernels end behind the last set of this build. */
+#if TNI_HAS_WASM128
+#define TNI_ISA_END 5
+#elif TNI_HAS_NEON
+#define TNI_ISA_END 4
+#elif TNI_HAS_AVX512
+#define TNI_ISA_END 3
+#else
+#define TNI_ISA_END (1 + TNI_HAS_AVX2)
+#endif
 /* The best instruction set of this build that this CPU and system run, or the one named (NULL: by
  * $TN_ISA, if set); else -1. */
 TN_PRIV int tni_isa_pick(const char *name);

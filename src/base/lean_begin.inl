@@ -14,7 +14,8 @@
 #define TNI_COLD
 #pragma GCC push_options
 #pragma GCC optimize("O2", "no-schedule-insns2", "no-gcse", "no-tree-pre", "no-code-hoisting",   \
-                     "no-tree-loop-vectorize", "no-crossjumping", "no-rerun-cse-after-loop", \
-                     "no-cse-follow-jumps", "no-tree-tail-merge", "no-ipa-icf")
+                     "no-tree-loop-vectorize", "no-crossjumping", "no-rerun-cse-after-loop",     \
+                     "no-cse-follow-jumps", "no-tree-tail-merge", "no-ipa-icf",                  \
+                     "align-functions=1", "align-jumps=1", "align-loops=1")
 #endif
 #endif

@@ -67,10 +67,22 @@
 #else
 #define TNI_OF_WASM128(name) NULL
 #endif
+/* the columns of a table up to the last set of this build */
+#if TNI_ISA_END == 1
+#define TNI_COLUMNS(a, b, c, d, e) a
+#elif TNI_ISA_END == 2
+#define TNI_COLUMNS(a, b, c, d, e) a, b
+#elif TNI_ISA_END == 3
+#define TNI_COLUMNS(a, b, c, d, e) a, b, c
+#elif TNI_ISA_END == 4
+#define TNI_COLUMNS(a, b, c, d, e) a, b, c, d
+#else
+#define TNI_COLUMNS(a, b, c, d, e) a, b, c, d, e
+#endif
 #define TNI_ENTRY(ret, name, params)                                             \
-    TN_PRIV_DEFINE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]) = { \
-        TNI_OF_SCALAR(name), TNI_OF_AVX2(name), TNI_OF_AVX512(name), TNI_OF_NEON(name),      \
-        TNI_OF_WASM128(name)};
+    TN_PRIV_DEFINE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_END]) = {   \
+        TNI_COLUMNS(TNI_OF_SCALAR(name), TNI_OF_AVX2(name), TNI_OF_AVX512(name), \
+                    TNI_OF_NEON(name), TNI_OF_WASM128(name))};
 TNI_PRIVATE_BEGIN
 TNI_KERNELS(TNI_ENTRY)
 TNI_PRIVATE_END
@@ -105,12 +117,12 @@ TNI_PRIVATE_END
             TNI_WHEN_##B(REST(tni_loop_##name##_truth))                                           \
     }
 #define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                       \
-    TN_PRIV_DEFINE(tni_loop, tni_loops_##name[TNI_ISA_COUNT][TNI_LOOP_TYPES]) = { \
-        TNI_LOOPS_OF(TNI_OF_SCALAR, TNI_OF_SCALAR, name, F, I, C, B),             \
-        TNI_LOOPS_OF(TNI_OF_AVX2, TNI_OF_AVX2, name, F, I, C, B),                 \
-        TNI_LOOPS_OF(TNI_OF_AVX512, TNI_OF_AVX2, name, F, I, C, B),               \
-        TNI_LOOPS_OF(TNI_OF_NEON, TNI_OF_NEON, name, F, I, C, B),                 \
-        TNI_LOOPS_OF(TNI_OF_WASM128, TNI_OF_WASM128, name, F, I, C, B)};
+    TN_PRIV_DEFINE(tni_loop, tni_loops_##name[TNI_ISA_END][TNI_LOOP_TYPES]) = {   \
+        TNI_COLUMNS(TNI_LOOPS_OF(TNI_OF_SCALAR, TNI_OF_SCALAR, name, F, I, C, B), \
+                    TNI_LOOPS_OF(TNI_OF_AVX2, TNI_OF_AVX2, name, F, I, C, B),     \
+                    TNI_LOOPS_OF(TNI_OF_AVX512, TNI_OF_AVX2, name, F, I, C, B),   \
+                    TNI_LOOPS_OF(TNI_OF_NEON, TNI_OF_NEON, name, F, I, C, B),     \
+                    TNI_LOOPS_OF(TNI_OF_WASM128, TNI_OF_WASM128, name, F, I, C, B))};
 TNI_PRIVATE_BEGIN
 #include "../gen/loops.inl"
 TNI_PRIVATE_END

@@ -59,7 +59,7 @@ typedef struct tni_kernels {
 /* Each kernel has a table of its own, by instruction set: what no row calls is not compiled. */
 #define TNI_POINTER(ret, name, params)           \
     typedef ret(*tni_kernel_##name##_at) params; \
-    TN_PRIV_DECLARE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]);
+    TN_PRIV_DECLARE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_END]);
 TNI_KERNELS(TNI_POINTER)
 #undef TNI_POINTER
 #define TNI_K(k, name) tni_kernel_##name[(k)->isa]

@@ -24,8 +24,9 @@ others=$(($(cat src/nn/*.c src/optim/*.c | grep -cE '^TN_(MODULE|OPTIMIZER)\(') 
 # indices of safetensors files (2,000). Channels-last convolutions of 1 x 1 and of single channels, interpolation and transposed copies
 # as they lie, for two instruction sets and two types (12,500). Plans of memory of each device, copies between devices, rates of
 # optimizers in tensors (5,800).
+# Taken back: conversions by intrinsics, nothing filled up before functions and behind jumps of kernels and most rows (48,000).
 # include_bound: streams of devices, graphs of recordings; the tokens that the last terms of code_bound add.
-code_bound=$((1070000 + more * 1250 + others * 1200 + 32000 + 10000 + 28000 + 12000 + 8000 + 5000 + 3000 + 18000 + 6000 + 8700 + 2500 + 2000 + 12500 + 5800))
+code_bound=$((1070000 + more * 1250 + others * 1200 + 32000 + 10000 + 28000 + 12000 + 8000 + 5000 + 3000 + 18000 + 6000 + 8700 + 2500 + 2000 + 12500 + 5800 - 48000))
 include_bound=$(awk "BEGIN { print 0.0894 + $more * 0.000148 + $others * 0.00009 }")
 # The headers with 800 operators (wide.sh). Goals: 60 ms in C, 150 ms in g++ where the yardstick takes 0.9 s.
 # Neither is reached: gcc reads past each token of the implementation, 62 % of its instructions in C and 36 % in C++. By
@@ -130,9 +131,9 @@ trimmed() { # NAME BYTES SOURCES...
 }
 $cc -O1 tools/trim.c -o "$out/trim" || exit 1
 sed -n '/^```c$/,/^```$/p' README.md | sed '1d; /^```$/q' | sed '$d' > "$out/readme.c"
-trimmed readme 370000 "$out/readme.c"
-trimmed game 375000 examples/game.c
-trimmed fashion 745000 examples/fashion/*.c
+trimmed readme 366500 "$out/readme.c"
+trimmed game 354000 examples/game.c
+trimmed fashion 730000 examples/fashion/*.c
 
 # The smallest fashion: linked statically where the system has a static C library, built for size.
 small="-Os -DTN_NO_AVX512 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables"

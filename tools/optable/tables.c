@@ -18,7 +18,7 @@ static void write_rows_h(const table *all) {
             all->row[i]->name, all->row[i]->name);
     for (int i = 0; i < all->n; i++)
         if (all->row[i]->pointwise)
-            put(&t, "TN_PRIV_DECLARE(tni_loop, tni_loops_%s[TNI_ISA_COUNT][TNI_LOOP_TYPES]);\n",
+            put(&t, "TN_PRIV_DECLARE(tni_loop, tni_loops_%s[TNI_ISA_END][TNI_LOOP_TYPES]);\n",
                 all->row[i]->name);
     put(&t,
         "/* The rows that this build has by name, in the order of names, and how many; NULL at the "
