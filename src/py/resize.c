@@ -93,8 +93,8 @@ static bool resize_take(tn_tensor *to, tn_tensor *made) {
     return ok;
 }
 
-/* The call with given tensors of the right shapes: where no dtype is given it is theirs, as in
- * full(.., out=). If it fails they have what they had. */
+/* The call with given tensors of the right shapes, whose dtypes it sees then. If it fails they have
+ * what they had. */
 static bool resize_again(const tn_row *row, const void *args, resize_call *c) {
     tn_tensor *had[4] = {NULL}, *results[8];
     bool ok = true;
