@@ -556,8 +556,8 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
 /* The rate of a group with `capturable` becomes that of a tensor of one floating element, of the
  * parameters' device, which each step reads there: a graph too, so a rate that changes needs no new
  * capture. tn_optimizer_set of "lr", schedules and loading write the tensor; so may the program.
- * tn_optimizer_get and saving read it. The optimizer holds it; NULL: the rate is a number again.
- * False with an error.
+ * tn_optimizer_get and saving read it, and steps after `capturable` was set to 0. The optimizer
+ * holds it; NULL: the rate is a number again. False with an error.
  *     tn_optimizer_set_rate(adam, 0, tn_full(TN_DIMS(), 1e-3, .device = cuda)) */
 TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
                                      tn_tensor *rate);
@@ -20537,6 +20537,7 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
     tni_step_begin(&step, file, line, o ? o->row->name : NULL);
     ok = o && o->row->gen->args_size <= sizeof args.at;
     if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    ok = ok && tni_rates_down(o);
     if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
     ok = ok &&
          (nvalues == 0 ||
@@ -20584,21 +20585,30 @@ TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *val
 static const tn_param *optim_rate_option(const tn_optimizer *o) {
     return tn_param_named(o->row->gen, "lr", SIZE_MAX);
 }
+static tn_tensor *optim_rate_of(const tn_optimizer *o, int g) {
+    (void)o, (void)g;
+    return TNI_IF(capturable, o->group[g].rate, NULL);
+}
+static bool optim_rate_down(const tn_optimizer *o, int g) {
+    const tn_tensor *rate = optim_rate_of(o, g);
+    const double lr = rate ? tni_nn_item(rate) : (double)NAN;
+    return tn_ok() && (isnan(lr) || tni_option_put(optim_rate_option(o), o->group[g].options, lr));
+}
+static bool optim_rate_up(const tn_optimizer *o, int g) {
+    tn_tensor *rate = optim_rate_of(o, g);
+    double lr;
+    if (rate && tni_option_take(optim_rate_option(o), o->group[g].options, &lr))
+        tnp_fill_(rate, tn_float(lr));
+    return tn_ok();
+}
 TN_PRIV bool tni_rates_down(const tn_optimizer *o) {
     const int groups = TNI_IF(capturable, o->ngroups, 0);
-    for (int g = 0; g < groups && tn_ok(); g++) {
-        const tn_tensor *rate = o->group[g].rate;
-        if (rate) tni_option_put(optim_rate_option(o), o->group[g].options, tn_item(rate));
-    }
+    for (int g = 0; g < groups && tn_ok(); g++) optim_rate_down(o, g);
     return tn_ok();
 }
 TN_PRIV bool tni_rates_up(const tn_optimizer *o) {
     const int groups = TNI_IF(capturable, o->ngroups, 0);
-    for (int g = 0; g < groups && tn_ok(); g++) {
-        double lr;
-        if (o->group[g].rate && tni_option_take(optim_rate_option(o), o->group[g].options, &lr))
-            tnp_fill_(o->group[g].rate, tn_float(lr));
-    }
+    for (int g = 0; g < groups && tn_ok(); g++) optim_rate_up(o, g);
     return tn_ok();
 }
 
@@ -20623,14 +20633,21 @@ static bool optim_rate_fits(const tn_optimizer *o, int group, const tn_tensor *r
 TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
                                      tn_tensor *rate) {
     tni_step step;
-    bool ok;
+    int64_t mark;
+    bool ok, mode;
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
-    ok = optim_rate_fits(o, group, rate) && tni_rates_down(o) && (!rate || tn_retain(rate));
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = optim_rate_fits(o, group, rate) && optim_rate_down(o, group);
+    if (ok && rate && tn_ndim(rate)) rate = tnp_view(rate, tn_empty_dims());
+    ok = ok && tn_ok() && (!rate || tn_retain(rate));
     if (ok) {
         tn_release(o->group[group].rate);
         o->group[group].rate = rate;
     }
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
     tni_step_end(&step);
     return ok;
 }
@@ -20642,8 +20659,9 @@ static bool optim_set(tn_optimizer *o, int group, const char *option, double val
     if (!tni_option_take(p, o->group[group].options, &before))
         return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     if (!tni_option_put(p, o->group[group].options, value)) return false;
-    if (tni_group_check(o, o->group[group].options))
-        return p != optim_rate_option(o) || tni_rates_up(o);
+    if (tni_group_check(o, o->group[group].options) &&
+        (p != optim_rate_option(o) || optim_rate_up(o, group)))
+        return true;
     tni_option_put(p, o->group[group].options, before);
     return false;
 }
@@ -20663,11 +20681,13 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
                                   const char *option) {
     tni_step step;
     const tn_param *p;
+    const tn_tensor *rate;
     double value = (double)NAN;
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     p = optim_option(o, group, option);
-    if (p && p == optim_rate_option(o) && o->group[group].rate)
-        value = tn_item(o->group[group].rate);
+    rate = p && p == optim_rate_option(o) ? optim_rate_of(o, group) : NULL;
+    if (rate && (tn_data(rate) || tn_device_data(rate)))
+        value = tn_item(rate);
     else if (p && !tni_option_take(p, o->group[group].options, &value))
         tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     tni_step_end(&step);
@@ -20743,13 +20763,15 @@ static tn_tensor *optim_begin(const tn_optimizer *o, const void *options, int64_
 
 static bool optim_make_states(tn_optimizer *o, optim_step *w, bool captured) {
     const uint32_t own = (1u << o->nown) - 1;
+    bool rated = tn_is_capturing();
     for (int64_t i = 0; i < w->s.n; i++) {
         uint32_t uses = (o->row->uses ? o->row->uses(w->options[i]) : own) & own;
         if (captured) uses |= ~own;
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                if (!tni_rates_down(o)) return false;
+                if (!rated && !tni_rates_down(o)) return false;
+                rated = true;
                 tn_tensor *t = optim_begin(o, w->options[i], w->index[i], k);
                 if (!t && !tn_ok()) return false;
                 w->state[k][i] = NULL;
@@ -20816,6 +20838,8 @@ static bool optim_step_run(tn_optimizer *o, bool captured) {
     optim_lay(o, &w);
     optim_collect(o, &w, captured);
     if (w.s.n == 0) return true;
+    for (int g = 0; !captured && !tn_is_capturing() && g < o->ngroups; g++)
+        if (!optim_captures(o, o->group[g].options) && !optim_rate_down(o, g)) return false;
     w.s.optimizer = o;
     w.s.param = w.param;
     w.s.grad = w.grad;

@@ -85,7 +85,7 @@ class Plan:
 
     def __getitem__(self, device):
         for found in self.devices:
-            if found.device == str(device):
+            if _device(found.device) == _device(device):
                 return found
         raise KeyError(f"the plan has no device '{device}'")
 
@@ -144,6 +144,30 @@ def _without_data(args):
     return copy.deepcopy(args, memo)
 
 
+def _device(name):
+    """The device as text: "cuda" is the current one where there are any, "cpu:0" the CPU."""
+    device = _C.device(name)
+    if device.type == "cuda" and device.index is None:
+        from . import cuda
+
+        return f"cuda:{cuda.current_device() if cuda.is_available() else 0}"
+    return "cpu" if device.type == "cpu" else str(device)
+
+
+def _memory_by_device(memory):
+    """A dict by device as one by its text; ValueError for a key that is no device."""
+    found = {}
+    for key, size in memory.items():
+        try:
+            name = _device(key)
+        except (RuntimeError, TypeError) as e:
+            raise ValueError(f"will_it_fit: memory: {key!r} is no device") from e
+        if name in found:
+            raise ValueError(f"will_it_fit: memory: {name} is given twice")
+        found[name] = size
+    return found
+
+
 def will_it_fit(fn, *args, device=None, memory=None):
     """The memory that fn(*args) would take on each device, without taking it: a Plan.
 
@@ -156,7 +180,8 @@ def will_it_fit(fn, *args, device=None, memory=None):
 
     device: where a program that names no device is to run. On "cpu" (None) the peak includes what
     the library takes beside tensors, on others it is that of tensors and scratch memory, which are
-    the CPU's. memory: bytes that each device has, or a dict of them by device, for bool().
+    the CPU's. memory: bytes that each device has, or a dict of them by device, for bool(). A
+    program that also names `device` itself is a ValueError.
 
         def step(x):
             net = torch.nn.Linear(4096, 4096)
@@ -166,6 +191,7 @@ def will_it_fit(fn, *args, device=None, memory=None):
         print(plan if plan else f"too large: {plan}")
     """
     name = "cpu" if device is None else str(device)
+    sizes = _memory_by_device(memory) if isinstance(memory, Mapping) else None
     with _C.device("meta"):
         _C._plan_begin()
         try:
@@ -175,7 +201,12 @@ def will_it_fit(fn, *args, device=None, memory=None):
     devices = []
     for i, (at, peak, tensors, rest, parts) in enumerate(found):
         at = at if i else name
-        there = memory.get(at) if isinstance(memory, Mapping) else memory
+        if i and _device(at) == _device(name):
+            raise ValueError(
+                f"will_it_fit: device={name!r}, and the program makes tensors on {at} by its name, "
+                "which would count apart; leave the name out, or device="
+            )
+        there = memory if sizes is None else sizes.get(_device(at))
         parts = [Part(size, n, what, shape, *place) for size, n, what, shape, *place in parts]
         on_cpu = at.partition(":")[0] == "cpu"
         devices.append(Peak(at, peak if on_cpu else tensors, parts, rest, there))

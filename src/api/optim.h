@@ -99,8 +99,8 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
 /* The rate of a group with `capturable` becomes that of a tensor of one floating element, of the
  * parameters' device, which each step reads there: a graph too, so a rate that changes needs no new
  * capture. tn_optimizer_set of "lr", schedules and loading write the tensor; so may the program.
- * tn_optimizer_get and saving read it. The optimizer holds it; NULL: the rate is a number again.
- * False with an error.
+ * tn_optimizer_get and saving read it, and steps after `capturable` was set to 0. The optimizer
+ * holds it; NULL: the rate is a number again. False with an error.
  *     tn_optimizer_set_rate(adam, 0, tn_full(TN_DIMS(), 1e-3, .device = cuda)) */
 TN_API bool tn_optimizer_set_rate_at(const char *file, int line, tn_optimizer *o, int group,
                                      tn_tensor *rate);

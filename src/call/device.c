@@ -192,8 +192,8 @@ TN_PRIV bool tni_device_find(tn_frame *f) {
     const tn_row *row = f->row;
     f->on = NULL;
     if (d && !tni_device_open(f->block, d)) return false;
-    /* Between devices, or nothing but a view. */
-    if (!d || row->forms & TN_ACROSS || row->run == tni_run_nothing) return true;
+    if (!d || row->run == tni_run_nothing) return true; /* nothing but a view */
+    if (row->forms & TN_ACROSS) return !tni_is_planning(f->block) || device_plans(f, d);
     if (!tni_load(&d->table) && !device_table(f->block, d)) return false;
     if (f->meta && !device_plans(f, d)) return false;
     f->on = device_row_of(d, row);

@@ -43,6 +43,7 @@ typedef struct py_optim_step {
     py_optim_group *group;
     tn_ostep s;
     tn_tensor **rate;                    /* of each parameter's group */
+    const void *rated;                   /* options that have the number of their rate already */
     PyObject **of;                       /* state dictionaries, counted */
     PyObject **param;                    /* wrappers, counted: keys of new state dictionaries */
     PyObject **scalar[PY_OPTIM_SCALARS]; /* tensors of one number, counted */
@@ -168,8 +169,16 @@ static bool py_optim_misfit(const tn_param *p, PyObject *o) {
 /* A float, or a float? of which None is a value. */
 static bool py_optim_real(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     char *at = g->args.bytes + p->offset;
+    const tn_tensor *t = py_is_tensor(o) ? py_of(o) : NULL;
     double d = 0;
-    if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
+    /* one of a device without data, in a plan, leaves the default */
+    if (t && tn_device_of(t) > TN_META && !tn_device_data(t)) return true;
+    if (t && tn_ndim(t) && tn_numel(t) == 1) {
+        d = tn_item(t); /* as torch takes it, of any shape */
+        if (!tn_ok()) return py_raise(), false;
+    } else if (!none && !py_to_float(o, &d)) {
+        return py_optim_misfit(p, o);
+    }
     if (p->flags & TN_P_MAYBE) {
         const tn_maybe m = none ? tn_no_float() : tn_some(d);
         memcpy(at, &m, sizeof m);
@@ -266,6 +275,15 @@ static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g) {
     return py_optim_ways[p->type] ? py_optim_ways[p->type](p, o, none, g) : py_optim_misfit(p, o);
 }
 
+/* Held: a rate as steps compute with it, of no dimension, in the same memory. */
+static tn_tensor *py_optim_rate(tn_tensor *t) {
+    if (tn_ndim(t) == 0) return tn_retain(t);
+    const bool mode = tn_set_grad_mode(false);
+    t = tnp_view(t, tn_empty_dims());
+    tn_set_grad_mode(mode);
+    return t ? tn_take(t) : NULL;
+}
+
 /* The options of a group, checked by the row; what the group lacks has its default. captured: lr
  * may stay a tensor. */
 static bool py_optim_group_read(const py_optim_row *r, PyObject *group, bool captured,
@@ -280,7 +298,8 @@ static bool py_optim_group_read(const py_optim_row *r, PyObject *group, bool cap
         if (!o && PyErr_Occurred()) return false;
         if (!o) continue;
         if (captured && py_is_tensor(o) && !strcmp(gen->param[k].name, "lr")) {
-            g->rate = tn_retain(py_of(o));
+            g->rate = py_optim_rate(py_of(o));
+            if (!g->rate) return py_raise(), false;
             continue;
         }
         Py_INCREF(o);
@@ -406,13 +425,17 @@ static bool py_optim_scalar(py_optim_step *w, int64_t i, int j) {
 }
 
 /* A new state k of parameter i; NULL with an error, or if it has none. */
-static tn_tensor *py_optim_begin_state(const py_optim_step *w, int64_t i, int k) {
+static tn_tensor *py_optim_begin_state(py_optim_step *w, int64_t i, int k) {
     const tn_orow *row = w->r->row;
     tn_tensor *p = w->s.param[i];
-    /* some begin with the rate */
-    if (w->rate[i] && !tn_is_capturing())
-        tn_param_set_number(tn_param_named(row->gen, "lr", SIZE_MAX),
-                            (char *)(uintptr_t)w->s.options[i], tn_float(tn_item(w->rate[i])));
+    tn_tensor *rate = w->rate[i];
+    /* some begin with the rate; one without data, in a plan, leaves the number that was there */
+    if (rate && w->rated != w->s.options[i] && !tn_is_capturing()) {
+        w->rated = w->s.options[i];
+        if (tn_data(rate) || tn_device_data(rate))
+            tn_param_set_number(tn_param_named(row->gen, "lr", SIZE_MAX),
+                                (char *)(uintptr_t)w->rated, tn_float(tn_item(rate)));
+    }
     if (k == w->r->nstates) return tnp_zeros(tn_empty_dims(), TN_F32, tn_device_of(p)); /* step */
     return row->begin ? row->begin(w->s.options[i], p, k)
                       : tnp_zeros_like(p, TN_NO_DTYPE, TN_NO_DEVICE);

@@ -126,7 +126,7 @@ static void falling_steps(int kind, int how, double *to) {
 
 static void a_graph_reads_the_rate_from_a_tensor(void) {
     tn_context *c = begin();
-    for (int kind = 0; kind < 6; kind++)
+    for (int kind = 0; kind < 9; kind++)
         TN_SCOPE {
             double replayed[6], eager[6], number[6];
             falling_steps(kind, 0, replayed);
@@ -167,6 +167,72 @@ static void a_rate_is_saved_loaded_and_refused(void) {
         tn_optimizer_free(plain);
         tn_optimizer_free(o);
     }
+    end(c);
+}
+
+static tn_optimizer *rated(tn_tensor *w) {
+    return tn_optim_adam(tn_tensors_of(&w, 1), .lr = 0.5, .capturable = true);
+}
+static void each_group_has_a_rate_of_its_own(void) {
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_tensor *w[3], *rate[2];
+        for (int i = 0; i < 3; i++) w[i] = tn_requires_grad(range(null0, 2));
+        for (int i = 0; i < 2; i++) rate[i] = tn_full(TN_DIMS(), 0.5, .device = null0);
+        tn_optimizer *o = rated(w[0]);
+        CHECK_EQ(tn_optimizer_group(o, tn_tensors_of(w + 1, 1), NULL, 0), 1);
+        CHECK(tn_optimizer_set_rate(o, 0, rate[0]) && tn_optimizer_set_rate(o, 1, rate[1]));
+        tn_fill_(rate[0], 4);
+        CHECK(tn_optimizer_set(o, 1, "lr", 2)); /* and the program's 4 stays */
+        CHECK(tn_item(rate[0]) == 4 && tn_item(rate[1]) == 2);
+        tn_fill_(rate[0], 8);
+        CHECK_EQ(tn_optimizer_group(o, tn_tensors_of(w + 2, 1), NULL, 0), 2);
+        CHECK(tn_optimizer_get(o, 2, "lr") == 8);
+        tn_optimizer_free(o);
+    }
+    end(c);
+}
+/* Two steps at a rate that the program changed; capturable falls before the second one. */
+static void uncaptured_steps_read_the_rate(void) {
+    tn_context *c = begin();
+    double got[2][2];
+    for (int k = 0; k < 2; k++)
+        TN_SCOPE {
+            tn_tensor *w = tn_requires_grad(range(null0, 2));
+            tn_optimizer *o = rated(w);
+            tn_tensor *rate = tn_full(TN_DIMS(), 0.5, .device = null0);
+            CHECK(k || tn_optimizer_set_rate(o, 0, rate));
+            for (int i = 0; i < 2; i++) {
+                CHECK(tn_set_grad(w, tn_ones_like(w)) && tn_optimizer_step(o));
+                CHECK(tn_optimizer_set(o, 0, "capturable", 0));
+                CHECK(k ? tn_optimizer_set(o, 0, "lr", 4) : tn_fill_(rate, 4) != NULL);
+            }
+            CHECK(tn_read_f64(tn_to(tn_detach(w), TN_CPU), got[k], 2));
+            tn_optimizer_free(o);
+        }
+    CHECK(!memcmp(got[0], got[1], sizeof got[0]));
+    end(c);
+}
+static void a_rate_of_shape_1_is_one_of_no_dimension(void) {
+    tn_context *c = begin();
+    for (int kind = 0; kind < 9; kind++)
+        TN_SCOPE {
+            double got[2];
+            for (int k = 0; k < 2; k++) {
+                tn_tensor *w = tn_requires_grad(tn_ones(TN_DIMS(), .device = null0));
+                tn_optimizer *o = falling_kind(kind, tn_tensors_of(&w, 1));
+                tn_tensor *rate = tn_full(k ? TN_DIMS(1) : TN_DIMS(), 0.5, .device = null0);
+                CHECK(tn_optimizer_set_rate(o, 0, rate));
+                for (int i = 0; i < 2; i++) {
+                    CHECK(tn_set_grad(w, tn_ones_like(w)) && tn_optimizer_step(o));
+                    tn_fill_(rate, 0.25); /* the same memory is read */
+                }
+                got[k] = tn_item(tn_detach(w));
+                CHECK(tn_optimizer_set(o, 0, "lr", 2) && tn_item(rate) == 2);
+                tn_optimizer_free(o);
+            }
+            CHECK(got[0] == got[1]);
+        }
     end(c);
 }
 
@@ -459,6 +525,9 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_step_of_training_is_one_graph),
         CHECK_TEST(a_graph_reads_the_rate_from_a_tensor),
         CHECK_TEST(a_rate_is_saved_loaded_and_refused),
+        CHECK_TEST(each_group_has_a_rate_of_its_own),
+        CHECK_TEST(uncaptured_steps_read_the_rate),
+        CHECK_TEST(a_rate_of_shape_1_is_one_of_no_dimension),
         CHECK_TEST(a_device_without_graphs_runs_calls_one_by_one),
         CHECK_TEST(a_replay_draws_new_numbers),
         CHECK_TEST(a_replay_looks_copies_and_reads_numbers_again),

@@ -219,10 +219,14 @@ static void what_has_no_data_stays_so(void) {
     tn_context *c = begin();
     TN_SCOPE {
         tn_tensor *real = tn_ones(TN_DIMS(3), .device = null0), *x, *y;
+        tn_tensor *before = tn_zeros(TN_DIMS(3), .device = null1);
         CHECK(tn_plan_begin());
         x = tn_add(real, tn_zeros(TN_DIMS(3), .device = null0));
         CHECK(!tn_device_data(x) && tn_device_of(tn_to(x, TN_CPU)) == TN_META);
         REFUSED(tn_fill_(real, 2), TN_INVALID, "cannot write a tensor of null:0 that has data");
+        REFUSED(tn_copy_(real, tn_zeros(TN_DIMS(3))), TN_INVALID,
+                "cannot write a tensor of null:0 that has data");
+        REFUSED(tn_copy_(real, before), TN_INVALID, "cannot write a tensor of null:0");
         REFUSED(tn_item(tn_sum(real)), TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
         REFUSED(tn_nonzero(x), TN_UNSUPPORTED, "size depends on data");
         y = tn_ones(TN_DIMS(2, 2), .device = bare);
@@ -241,6 +245,27 @@ static void what_has_no_data_stays_so(void) {
     end(c);
 }
 
+/* Rprop's state begins with the rate, of which a plan knows nothing. */
+static void a_rate_in_a_tensor_is_planned(void) {
+    tn_context *c = begin();
+    CHECK(tn_plan_begin());
+    TN_SCOPE {
+        tn_tensor *w = tn_requires_grad(tn_ones(TN_DIMS(3), .device = null0));
+        tn_optimizer *o = tn_optim_rprop(tn_tensors_of(&w, 1), .capturable = true);
+        tn_schedule *s = tn_optim_step_lr(o, 1, 0.5);
+        CHECK(tn_optimizer_set_rate(o, 0, tn_ones(TN_DIMS(), .device = null0)));
+        for (int i = 0; i < 2; i++) {
+            CHECK(tn_set_grad(w, tn_ones_like(w)) && tn_optimizer_step(o));
+            CHECK(tn_schedule_step(s));
+        }
+        tn_named_free(tn_optimizer_state_dict(o));
+        tn_schedule_free(s);
+        tn_optimizer_free(o);
+    }
+    CHECK_EQ(tn_plan_end(NULL, 0), 2);
+    end(c);
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(a_model_on_one_device_takes_what_its_plan_says),
@@ -251,6 +276,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_training_takes_what_its_plan_says),
         CHECK_TEST(parts_are_those_of_their_device),
         CHECK_TEST(what_has_no_data_stays_so),
+        CHECK_TEST(a_rate_in_a_tensor_is_planned),
     };
     return CHECK_MAIN(tests, argc, argv);
 }

@@ -533,8 +533,9 @@ def rates_of_graphs():
     for i, (kind, more) in enumerate(kinds.items()):
         eager = rated_steps(kind, torch.tensor(0.1, device="cuda"), False, **more)
         replayed = rated_steps(kind, torch.tensor(0.1, device="cuda"), True, **more)
+        shaped = rated_steps(kind, torch.tensor([0.1], device="cuda"), True, **more)
         number = rated_steps(kind, 0.1, False, **more)
-        assert torch.equal(eager, replayed), kind
+        assert torch.equal(eager, replayed) and torch.equal(eager, shaped), kind
         assert torch.equal(eager, number) if i < 5 else torch.allclose(eager, number), kind
 
 
@@ -761,6 +762,21 @@ def plans():
     assert cuda.memory_allocated(0) == before and plan["cuda:0"].peak >= 2 * 3200
     assert net.weight.grad is None and net(x).shape == (100, 8)
     raises(RuntimeError, "cannot write a tensor of cuda:0", lambda: torch.will_it_fit(x.zero_))
+    zeros = torch.zeros_like(x)
+    raises(RuntimeError, "cannot write a tensor of cuda:0",
+           lambda: torch.will_it_fit(lambda: x.copy_(zeros)))  # fmt: skip
+    here = "cuda"
+    raises(ValueError, "makes tensors on cuda:0 by its name",
+           lambda: torch.will_it_fit(lambda: torch.ones(3, device=here), device=here))  # fmt: skip
+
+    def rated():  # a rate without data
+        p = torch.nn.Parameter(torch.ones(3, device="cuda"))
+        p.grad = torch.ones_like(p)
+        rate = torch.full((1,), 0.5, device="cuda")
+        torch.optim.Rprop([p], lr=rate, capturable=True).step()
+
+    assert not torch.will_it_fit(rated, memory={"cuda": 1000})
+    assert torch.will_it_fit(rated, memory={"cuda": 100_000})
     assert x.sum() == 800
 
 

@@ -571,3 +571,15 @@ def test_a_tensor_as_rate_is_written_in_place():
     o.step()
     s.step()
     assert o.param_groups[0]["lr"] is lr and lr.item() == 0.25
+
+
+def test_a_rate_of_one_element_has_any_shape():
+    got = []
+    for rate in (0.5, torch.tensor([0.5]), torch.tensor([[0.5]])):
+        p = leaf(1.0)
+        p.grad = torch.ones_like(p)
+        torch.optim.Adam([p], lr=rate).step()
+        got.append(p.item())
+    assert got[0] == got[1] == got[2]
+    with pytest.raises(ValueError, match="1-element"):
+        torch.optim.Adam([leaf(1.0)], lr=torch.tensor([0.5, 1.0]))

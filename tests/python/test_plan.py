@@ -154,6 +154,22 @@ def test_memory_may_be_given_for_each_device():
         plan["cuda:1"]
 
 
+def test_memory_is_given_by_devices_however_they_are_named():
+    def step():
+        return torch.ones(1000, 1000)
+
+    for key in ("cuda", "cuda:0", torch.device("cuda"), torch.device("cuda:0")):
+        for device in ("cuda", "cuda:0", torch.device("cuda", 0)):
+            plan = torch.will_it_fit(step, device=device, memory={key: 3_000_000})
+            assert not plan and plan["cuda"] is plan["cuda:0"] is plan.devices[0]
+    assert not torch.will_it_fit(step, memory={torch.device("cpu"): 3_000_000})
+    for key in ("gpu", "Cpu", 1.5, None):
+        with pytest.raises(ValueError, match="is no device"):
+            torch.will_it_fit(step, memory={key: 1})
+    with pytest.raises(ValueError, match="cuda:0 is given twice"):
+        torch.will_it_fit(step, memory={"cuda": 1, "cuda:0": 1})
+
+
 def test_what_needs_data_is_an_error_and_ends_the_plan():
     def step():
         return torch.ones(5).nonzero()
