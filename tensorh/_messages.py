@@ -9,17 +9,37 @@ from . import distributed as _d
 _SLICE = 0.02  # seconds between two looks at ranks that may have left
 
 
+def _moment(tensor):
+    """An event of now in the current stream of the tensor's device; None on the host."""
+    if not tensor.is_cuda:
+        return None
+    from . import cuda
+
+    return cuda.current_stream(tensor.device).record_event()
+
+
+def _order(event, *tensors):
+    """The current streams of the tensors' devices wait for the event, if there is one."""
+    for device in {t.device for t in tensors if event is not None and t.is_cuda}:
+        from . import cuda
+
+        event.wait(cuda.current_stream(device))
+
+
 class Message(_d.Work):
     """A call of isend or irecv. The tensor belongs to it until it is completed."""
 
-    def __init__(self, post, group, key, sends, me, peer, tensor):
-        self._post, self._group, self._key, self._sends = post, group, key, sends
-        self._me, self._peer, self._tensor = me, peer, tensor  # peer None: any rank
+    def __init__(self, group, tag, sends, peer, tensor):
+        # not the group itself: what lies in the world would keep a rank's that is gone
+        self._post, self._ranks, self._limit = group._post, group._ranks, group._timeout
+        self._key, self._tag, self._sends, self._me = group._key, tag, sends, group._rank
+        self._peer, self._tensor = peer, tensor  # peer None: any rank
         self._done, self._error = False, None
+        self._before, self._behind = _moment(tensor), None  # of devices: the call, the copy
 
     def _meets(self, other):
         return (
-            self._key == other._key
+            (self._key, self._tag) == (other._key, other._tag)
             and self._peer in (None, other._me)
             and other._peer in (None, self._me)
         )
@@ -28,23 +48,32 @@ class Message(_d.Work):
         t = self._tensor
         return f"{str(t.dtype).removeprefix('torch.')} {tuple(t.shape)}"
 
-    def _copy(self, sent):
-        """The message that came from `sent`; both are done."""
+    def _copied(self, sent):
+        """Brings here what `sent` has; the streams that are current wait for both calls."""
         if (self._tensor.dtype, self._tensor.shape) != (sent._tensor.dtype, sent._tensor.shape):
-            error = RuntimeError(
+            raise RuntimeError(
                 f"rank {sent._me} sends {sent._says()}, but rank {self._me} receives {self._says()}"
             )
-        else:
+        _order(sent._before, self._tensor, sent._tensor)
+        _order(self._before, self._tensor, sent._tensor)
+        with _C.no_grad():
+            self._tensor.copy_(sent._tensor)
+        self._behind = sent._behind = _moment(self._tensor) or _moment(sent._tensor)
+
+    def _meet(self, other):
+        """Copies, in the thread of self; both are done."""
+        to, sent = (other, self) if self._sends else (self, other)
+        error = RuntimeError(f"the copy of rank {self._me} was interrupted")
+        try:
+            to._copied(sent)
             error = None
-            try:
-                with _C.no_grad():
-                    self._tensor.copy_(sent._tensor)
-            except Exception as e:
-                error = e
-        with self._post.changed:
-            for message, other in ((self, sent), (sent, self)):
-                message._peer, message._error, message._done = other._me, error, True
-            self._post.changed.notify_all()
+        except Exception as e:
+            error = e
+        finally:
+            with self._post.changed:
+                for message, with_ in ((self, other), (other, self)):
+                    message._peer, message._error, message._done = with_._me, error, True
+                self._post.changed.notify_all()
 
     def _go(self):
         post = self._post
@@ -56,7 +85,7 @@ class Message(_d.Work):
             else:
                 others.remove(other)
         if other is not None:
-            (other if self._sends else self)._copy(self if self._sends else other)
+            self._meet(other)
         return self
 
     def _given_up(self, why):
@@ -68,24 +97,32 @@ class Message(_d.Work):
 
     def wait(self, timeout=None):
         """Returns True when the tensor is sent or received; raises what went wrong."""
-        ranks, me = self._group._ranks, self._me
-        limit = (self._group._timeout if timeout is None else timeout).total_seconds()
-        since = time.monotonic()
+        limit = (self._limit if timeout is None else timeout).total_seconds()
         with self._post.changed:
-            while not self._done:
-                who = [self._peer] if self._peer is not None else list(range(len(ranks)))
-                if all(r == me or ranks[r] in self._post.left for r in who):
-                    self._given_up(f"rank {me} of {len(ranks)}: rank {who[0]} has left the group")
-                elif time.monotonic() - since > limit:
-                    self._given_up(
-                        f"rank {me} of {len(ranks)}: rank {me} has waited {limit:g} seconds for "
-                        f"rank {'any' if self._peer is None else self._peer}"
-                    )
-                if not self._done:
-                    self._post.changed.wait(_SLICE)
+            try:
+                self._met(limit)
+            except BaseException:
+                self._given_up(f"the wait of rank {self._me} was interrupted")
+                raise
         if self._error is not None:
             raise self._error
+        _order(self._behind, self._tensor)
         return True
+
+    def _met(self, limit):
+        """Under the lock: returns when the other side has been there, or is not to come."""
+        me, since, post = self._me, time.monotonic(), self._post
+        says = f"rank {me} of {len(self._ranks)}: rank"
+        while not self._done:
+            others = [r for r in range(len(self._ranks)) if r != me]
+            who = others if self._peer is None else [self._peer]
+            if all(post.has_left(self._key, r, self._ranks[r]) for r in who):
+                self._given_up(f"{says} {who[0] if who else 'any'} has left the group")
+            elif time.monotonic() - since > limit:
+                whom = "any" if self._peer is None else self._peer
+                self._given_up(f"{says} {me} has waited {limit:g} seconds for rank {whom}")
+            if not self._done:
+                post.changed.wait(_SLICE)
 
     def is_completed(self):
         """Whether the tensor is sent or received, or the call has failed."""
@@ -115,7 +152,13 @@ def _post(group, sends, tensor, peer, tag):
             f"             but got {type(tensor)} instead."
         )
     group = _d._group(group)
-    return Message(group._post, group, (group._key, tag), sends, group.rank(), peer, tensor)._go()
+    if peer == group.rank():
+        what = "destination" if sends else "source"
+        raise ValueError(
+            f"Invalid {what} rank: {what} rank should not be the same as the rank of the current "
+            "process."
+        )
+    return Message(group, tag, sends, peer, tensor)._go()
 
 
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):

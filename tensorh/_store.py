@@ -14,6 +14,8 @@ _SLICE = 0.02  # seconds between two looks at a file
 
 
 def _bytes(value):
+    if not isinstance(value, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"a store's values are str or bytes, not {type(value).__name__}")
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
@@ -40,8 +42,7 @@ class Store:
 
     def get(self, key):
         """The value of the key, for which it waits."""
-        self.wait([key])
-        return self._look()[key]
+        return self.multi_get([key])[0]
 
     def add(self, key, amount):
         """Adds to the number that the key has, 0 if it is new; the sum."""
@@ -83,8 +84,15 @@ class Store:
 
     def wait(self, keys, timeout=None):
         """Returns when all of these keys are there; DistStoreError after too long."""
+        self._found(keys, timeout)
+
+    def _found(self, keys, timeout=None):
+        """The values of these keys at one time, for which it waits."""
         end = time.monotonic() + (self._timeout if timeout is None else timeout).total_seconds()
-        while not self.check(keys):
+        while True:
+            there = self._look()
+            if all(key in there for key in keys):
+                return [there[key] for key in keys]
             left = end - time.monotonic()
             if left <= 0:
                 raise DistStoreError(f"Wait timeout: {', '.join(map(repr, keys))}")
@@ -92,9 +100,7 @@ class Store:
 
     def multi_get(self, keys):
         """The values of these keys, for which it waits."""
-        self.wait(keys)
-        there = self._look()
-        return [there[key] for key in keys]
+        return self._found(keys)
 
     def multi_set(self, keys, values):
         """Sets several keys at once."""
@@ -128,7 +134,7 @@ class HashStore(Store):
     """A store in memory, for threads that have the same object, or a clone of it."""
 
     def __init__(self):
-        self._values, self._changed = {}, threading.Condition()
+        self._values, self._changed, self._token = {}, threading.Condition(), object()
 
     def _change(self, of):
         with self._changed:
@@ -146,16 +152,17 @@ class HashStore(Store):
 
     def clone(self):
         other = HashStore()
-        other._values, other._changed, other._timeout = self._values, self._changed, self._timeout
+        other._values, other._changed, other._token = self._values, self._changed, self._token
+        other._timeout = self._timeout
         return other
 
     def _meeting(self):
-        return "hash", id(self._values)
+        return "hash", self._token
 
 
 class FileStore(Store):
     """A store in a file, for threads and processes: a line for each key, in hexadecimal digits. The
-    file stays. world_size says nothing."""
+    file stays, and beside it one whose name ends in .lock. world_size says nothing."""
 
     def __init__(self, file_name, world_size=-1):
         self._path, self._world_size = os.path.abspath(file_name), world_size
@@ -166,32 +173,30 @@ class FileStore(Store):
         return self._path
 
     @contextlib.contextmanager
-    def _open(self):
+    def _locked(self):
         import fcntl  # of systems that have it
 
-        with open(self._path, "a+b") as f:
+        with open(self._path + ".lock", "ab") as f:  # which stays: the other one is replaced
             fcntl.flock(f, fcntl.LOCK_EX)
-            yield f
-
-    @staticmethod
-    def _read(f):
-        f.seek(0)
-        pairs = (line.split(b" ") for line in f.read().split(b"\n") if line)
-        return {bytes.fromhex(k.decode()).decode(): bytes.fromhex(v.decode()) for k, v in pairs}
+            yield
 
     def _change(self, of):
-        with self._open() as f:
-            values = self._read(f)
+        with self._locked():
+            values = self._look()
             result = of(values)
-            f.seek(0)
-            f.truncate()
-            f.write("".join(f"{k.encode().hex()} {v.hex()}\n" for k, v in values.items()).encode())
-            f.flush()
+            new = self._path + ".new"  # a change that is killed leaves the file as it was
+            with open(new, "w", encoding="ascii") as f:
+                f.writelines(f"{k.encode().hex()} {v.hex()}\n" for k, v in values.items())
+            os.replace(new, self._path)
         return result
 
     def _look(self):
-        with self._open() as f:
-            return self._read(f)
+        try:
+            with open(self._path, encoding="ascii") as f:
+                pairs = [line.split(" ") for line in f]
+        except FileNotFoundError:
+            return {}
+        return {bytes.fromhex(k).decode(): bytes.fromhex(v) for k, v in pairs}
 
     def _slept(self, seconds):
         time.sleep(min(seconds, _SLICE))

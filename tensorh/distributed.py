@@ -16,6 +16,7 @@ not here: a call that asks for it says so.
 
 import sys as _sys
 import threading
+import weakref
 from datetime import timedelta
 from enum import IntEnum
 
@@ -69,6 +70,7 @@ class ProcessGroup:
     def __init__(self, handle, rank, ranks, timeout, post, key=()):
         self._handle, self._rank, self._ranks, self._timeout = handle, rank, ranks, timeout
         self._post, self._key = post, key  # where its messages are, and under which name
+        self._leave = weakref.finalize(self, post.left.add, (key, rank))  # once, with it at last
         self._parts = {}  # how many groups of some ranks were made
 
     def rank(self):
@@ -197,7 +199,7 @@ def destroy_process_group(group=None):
     if group is None:
         group, _thread.world = _world(), None
         _C._ranks_use(None)
-        group._post.leave(group._rank)
+    group._leave()
     _C._ranks_leave(group._handle)
 
 
@@ -297,12 +299,11 @@ class _Post:
     def __init__(self):
         self.changed = threading.Condition()
         self.sent, self.expected = [], []
-        self.left = set()  # ranks
+        self.left = set()  # (key of the group, rank in it); who waits looks again soon
 
-    def leave(self, rank):
-        with self.changed:
-            self.left.add(rank)
-            self.changed.notify_all()
+    def has_left(self, key, rank, world_rank):
+        """Whether that rank of a group has left it, or the world with all its groups."""
+        return (key, rank) in self.left or ((), world_rank) in self.left
 
 
 _WORDS = {op: op.name.lower() for op in ReduceOp}

@@ -447,6 +447,41 @@ def copies_between():
     assert x.grad.tolist() == [3, 3, 3] and x.grad.device.index == 0
 
 
+def messages():
+    """A message is behind what either side asked before; who waits is behind the copy."""
+    import threading
+
+    import tensorh.distributed as dist
+
+    def body(rank):
+        dist.init_process_group("threads", rank=rank, world_size=2)
+        device = f"cuda:{rank * LAST}"
+        with torch.cuda.stream(torch.cuda.Stream(device)):
+            for i in range(6):
+                x = torch.zeros(50, 40, device=device)
+                if rank == i % 2:
+                    x = (x + i).exp()
+                    work = dist.isend(x, 1 - rank)
+                else:
+                    work = dist.irecv(x, 1 - rank)
+                if i < 4:  # either comes second
+                    dist.barrier()
+                work.wait()
+                y = x * 2
+                x.zero_()
+                want = torch.full((50, 40), float(i)).exp() * 2
+                seen.append(torch.equal(y.cpu(), want))
+        dist.destroy_process_group()
+
+    seen = []
+    threads = [threading.Thread(target=body, args=(r,)) for r in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert seen == [True] * 12
+
+
 def plans():
     cuda = torch.cuda
 
@@ -548,7 +583,9 @@ PROGRAMS = (
     accelerator_graph, gradients, examples,
 )  # fmt: skip
 # These need two devices; and `facts`, `memory` the emulation's.
-PROGRAMS_OF_TWO = (current_device, errors, streams, events, figures, copies_between, plans)
+PROGRAMS_OF_TWO = (
+    current_device, errors, streams, events, figures, copies_between, messages, plans,
+)  # fmt: skip
 PROGRAMS_OF_THE_EMULATION = (facts, memory)
 
 

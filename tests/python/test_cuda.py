@@ -66,7 +66,7 @@ def test_with_devices(module, program):
 @pytest.mark.parametrize("order", ["0", "1", "9"])
 def test_streams_go_on_in_any_order(module, order):
     for program in ("events", "streams_and_gradients", "graphs", "graphed_callables",
-                    "copies_between"):  # fmt: skip
+                    "copies_between", "messages"):  # fmt: skip
         run([ROOT / "tests/python/cuda_programs.py", program], TENSORH_CUDA_LIBRARY=str(module),
             EMU_DEVICES="2", EMU_LAZY="1", EMU_ORDER=order)  # fmt: skip
 

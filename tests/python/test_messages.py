@@ -1,6 +1,7 @@
 """torch.distributed: messages that are not waited for, and stores, between threads; the same
 program runs in processes of torch by gloo, where it is installed."""
 
+import _thread
 import datetime
 import json
 import os
@@ -178,6 +179,113 @@ def test_who_waits_for_nobody_is_told():
     spawn(2, body)
 
 
+LATER = datetime.timedelta(seconds=40)  # more than "soon"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("way", ["returns", "raises", "sends", "destroys"])
+def test_a_rank_that_is_gone_is_noticed(way):
+    def body(rank):
+        dist.init_process_group("threads", rank=rank, world_size=2, group_name=way, timeout=LATER)
+        x, group = torch.zeros(1), None
+        if way == "destroys":
+            group = dist.new_group([0, 1])
+        if rank == 0:
+            since = time.monotonic()
+            with pytest.raises(RuntimeError, match="rank 0 of 2: rank 1 has left the group"):
+                dist.recv(x, 1, group=group, tag=1)
+            soon.append(time.monotonic() - since < 20)
+            if way == "destroys":  # the world is still there
+                dist.recv(x, 1)
+                assert x.item() == 5
+            if way == "sends":  # it lies there
+                dist.recv(x, 1)
+                assert x.item() == 5
+            soon.append(True)
+            dist.destroy_process_group()
+        elif way == "raises":
+            raise KeyError(way)
+        elif way == "sends":
+            dist.isend(x + 5, 0)
+        elif way == "destroys":
+            dist.destroy_process_group(group)
+            dist.send(x + 5, 0)
+            ended.wait(60)
+
+    soon, ended = [], threading.Event()
+    threads = [threading.Thread(target=body, args=(r,)) for r in range(2)]
+    for t in threads:
+        t.start()
+    threads[0].join(60)
+    ended.set()
+    threads[1].join(60)
+    assert soon == [True, True]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_copy_is_an_error_on_both_sides(kind):
+    class Stopped(torch.Tensor):
+        def copy_(self, other):
+            raise kind
+
+    def body(rank):
+        if rank == 0:
+            work = dist.isend(torch.zeros(1), 1)
+            dist.barrier()
+            with pytest.raises(RuntimeError, match="the copy of rank 1 was interrupted"):
+                work.wait(LATER)
+        else:
+            dist.barrier()
+            with pytest.raises(kind):
+                dist.irecv(Stopped([0.0]), 0)
+        dist.barrier()
+
+    spawn(2, body)
+
+
+def test_an_interrupted_wait_takes_its_message_back():
+    def other():
+        dist.init_process_group("threads", rank=1, world_size=2, group_name="interrupt")
+        while not dist._world()._post.expected:
+            time.sleep(0.01)
+        time.sleep(0.3)  # it waits by then
+        _thread.interrupt_main()
+        dist.barrier()
+        dist.send(torch.ones(1), 0)
+        dist.destroy_process_group()
+
+    thread = threading.Thread(target=other, daemon=True)
+    thread.start()
+    dist.init_process_group("threads", rank=0, world_size=2, group_name="interrupt")
+    try:
+        x, y = torch.zeros(1), torch.zeros(1)
+        with pytest.raises(KeyboardInterrupt):
+            dist.recv(x, 1)
+        dist.barrier()
+        dist.recv(y, 1)
+        assert x.item() == 0 and y.item() == 1
+    finally:
+        dist.destroy_process_group()
+        thread.join(60)
+
+
+def test_nobody_sends_to_himself():
+    def body(rank):
+        x = torch.zeros(1)
+        for call in (dist.send, dist.isend):
+            with pytest.raises(ValueError, match="Invalid destination rank: destination rank sho"):
+                call(x, rank)
+        for call in (dist.recv, dist.irecv):
+            with pytest.raises(ValueError, match="Invalid source rank: source rank should not be"):
+                call(x, group_src=rank)
+        with pytest.raises(ValueError, match="destination rank"):
+            dist.send_object_list([1], rank)
+        with pytest.raises(ValueError, match="source rank"):
+            dist.recv_object_list([1], rank)
+
+    spawn(2, body)
+
+
 def test_a_message_is_there_when_both_have_called():
     def body(rank):
         x = torch.full((3,), float(rank + 1))
@@ -187,12 +295,12 @@ def test_a_message_is_there_when_both_have_called():
             dist.barrier()
             assert work.is_completed()  # without a wait
         else:
-            y, before = torch.zeros(3), torch.zeros(3)
+            y = torch.zeros(3)
             dist.barrier()
+            assert y.tolist() == [0, 0, 0]  # sent, but not asked for
             work = dist.irecv(y, 0)
             assert work.is_completed() and y.tolist() == [1, 1, 1] and work.result()[0] is y
             dist.barrier()
-            assert before.sum() == 0
 
     spawn(2, body)
 
@@ -224,3 +332,64 @@ def test_a_store_wakes_who_waits_and_lets_ranks_meet():
     assert sorted(seen) == [(2, 2)] * 2 + [(3, 3)] * 3
     with pytest.raises(NotImplementedError):
         dist.Store().clone()
+
+
+def stores(tmp_path):
+    return dist.HashStore(), dist.FileStore(tmp_path / "f"), dist.PrefixStore("p", dist.HashStore())
+
+
+def test_values_of_a_store_are_text_or_bytes(tmp_path):
+    for store in stores(tmp_path):
+        for bad in (3, None, [1, 2], 2.5):
+            with pytest.raises(TypeError, match=f"str or bytes, not {type(bad).__name__}"):
+                store.set("k", bad)
+            with pytest.raises(TypeError, match="str or bytes"):
+                store.multi_set(["k"], [bad])
+        assert not store.check(["k"])
+        for good in ("é", "é".encode(), bytearray("é".encode()), memoryview("é".encode())):
+            store.set("k", good)
+            assert store.get("k") == "é".encode()
+        store.set("k", "")
+        assert store.get("k") == b""
+
+
+@pytest.mark.parametrize("kind", [dist.HashStore, dist.FileStore])
+def test_a_key_that_goes_behind_a_look_was_found(kind, tmp_path):
+    class Fleeting(kind):
+        def _look(self):
+            values = super()._look()
+            if taken and "k" in values:
+                taken.clear()
+                self.delete_key("k")
+            return values
+
+    taken = []
+    store = Fleeting(*([tmp_path / "f"] if kind is dist.FileStore else []))
+    for call in (store.get, lambda key: store.multi_get([key])[0]):
+        store.set("k", "v")
+        taken.append(True)
+        assert call("k") == b"v" and not taken and not store.check(["k"])
+
+
+def test_a_killed_change_loses_nothing(tmp_path, monkeypatch):
+    store = dist.FileStore(tmp_path / "f")
+    store.set("a", "1")
+
+    def killed(*names):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as m:
+        m.setattr(os, "replace", killed)  # all is written by then, but not in its place
+        with pytest.raises(KeyboardInterrupt):
+            store.set("b", "2")
+    assert store.list_keys() == ["a"] and store.get("a") == b"1"
+    store.set("b", "3")
+    assert dist.FileStore(tmp_path / "f").multi_get(["a", "b"]) == [b"1", b"3"]
+
+
+def test_a_store_that_is_gone_is_not_met_again():
+    first = dist.HashStore()
+    before = first._meeting()
+    assert before == first.clone()._meeting()
+    del first
+    assert all(dist.HashStore()._meeting() != before for _ in range(10))
