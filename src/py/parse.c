@@ -114,8 +114,9 @@ static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
 /* Whether p's default is the empty list; torch takes None in its place: amax(x, None). */
 static bool py_bind_none_is_empty(const py_bind *b, const tn_param *p) {
     py_param_text text;
-    return p->flags & TN_P_DEFAULT && py_row_param(b->row, (int)(p - b->gen->param), &text) &&
-           text.nvalue == 2 && !strncmp(text.value, "[]", 2);
+    return b->row && p->flags & TN_P_DEFAULT && /* without a row: of a module */
+           py_row_param(b->row, (int)(p - b->gen->param), &text) && text.nvalue == 2 &&
+           !strncmp(text.value, "[]", 2);
 }
 
 /* A list of ints, or one int where that may stand for a list. */
