@@ -27,7 +27,7 @@ others=$(($(cat src/nn/*.c src/optim/*.c | grep -cE '^TN_(MODULE|OPTIMIZER)\(') 
 # Taken back: conversions by intrinsics, nothing filled up before functions and behind jumps of kernels and most rows (48,000).
 # include_bound: streams of devices, graphs of recordings; the tokens that the last terms of code_bound add.
 code_bound=$((1070000 + more * 1250 + others * 1200 + 32000 + 10000 + 28000 + 12000 + 8000 + 5000 + 3000 + 18000 + 6000 + 8700 + 2500 + 2000 + 12500 + 5800 - 48000))
-include_bound=$(awk "BEGIN { print 0.0894 + $more * 0.000148 + $others * 0.00009 }")
+include_bound=$(awk "BEGIN { print 0.0897 + $more * 0.000148 + $others * 0.00009 }")
 # The headers with 800 operators (wide.sh). Goals: 60 ms in C, 150 ms in g++ where the yardstick takes 0.9 s.
 # Neither is reached: gcc reads past each token of the implementation, 62 % of its instructions in C and 36 % in C++. By
 # `amalgamate --split`, which puts the sources into another file, both are (0.045 and 0.13).

@@ -5,6 +5,7 @@ import _thread
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -254,9 +255,10 @@ def test_an_interrupted_wait_takes_its_message_back():
         dist.send(torch.ones(1), 0)
         dist.destroy_process_group()
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
     thread = threading.Thread(target=other, daemon=True)
     thread.start()
-    dist.init_process_group("threads", rank=0, world_size=2, group_name="interrupt")
+    dist.init_process_group("threads", rank=0, world_size=2, group_name="interrupt", timeout=LATER)
     try:
         x, y = torch.zeros(1), torch.zeros(1)
         with pytest.raises(KeyboardInterrupt):
@@ -265,6 +267,7 @@ def test_an_interrupted_wait_takes_its_message_back():
         dist.recv(y, 1)
         assert x.item() == 0 and y.item() == 1
     finally:
+        signal.signal(signal.SIGINT, before)
         dist.destroy_process_group()
         thread.join(60)
 
