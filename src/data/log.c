@@ -142,7 +142,7 @@ static double log_number(const char **at) {
             point = true;
             continue;
         }
-        value = value * 10 + (*c - '0');
+        value = fma(value, 10, *c - '0');
         digits++;
         scale -= point;
     }
@@ -238,7 +238,7 @@ static log_axis log_axis_of(const tn_train_log *l, int k) {
     return s;
 }
 static double log_y(double part) {
-    return log_height - log_edge - part * (log_height - 2 * log_edge);
+    return fma(-part, log_height - 2 * log_edge, log_height - log_edge);
 }
 
 /* A figure over all epochs: lines, broken where it is no number. */
@@ -251,7 +251,7 @@ static void log_curve(const tn_train_log *l, tni_buffer *b, int k, const log_axi
                     k % 2 ? "stroke-dasharray=\"6 4\" " : "");
     for (int64_t i = 0; i < n; i++) {
         const double v = e[i].figure[k], part = n > 1 ? (double)i / (double)(n - 1) : 0.5;
-        const double x = log_side_width + part * (log_width - 2 * log_side_width);
+        const double x = fma(part, log_width - 2 * log_side_width, log_side_width);
         const bool fits = isfinite(v);
         if (fits)
             tni_buffer_text(b, "%s%.1f %.1f", drawn ? "L" : "M", x,
@@ -271,7 +271,7 @@ static void log_side(const tn_train_log *l, tni_buffer *b, int k, bool right, co
     for (int i = 0; i <= 4; i++)
         tni_buffer_text(b, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"%s\">%.3g%s</text>\n", x,
                         log_y(i / 4.0) + 4, anchor,
-                        (s.low + (s.high - s.low) * i / 4) * (*unit ? 100 : 1), unit);
+                        fma((s.high - s.low) * i, 0.25, s.low) * (*unit ? 100 : 1), unit);
     tni_buffer_text(b,
                     "<text x=\"%d\" y=\"24\" text-anchor=\"%s\">%s (dashed: test)</text>\n</g>\n",
                     right ? log_width - log_side_width : log_side_width, right ? "end" : "start",
